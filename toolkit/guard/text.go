@@ -1,0 +1,47 @@
+package guard
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// binaryWindow is how far IsBinary looks, the window that git and grep use.
+const binaryWindow = 8 << 10
+
+// IsBinary reports whether data looks binary: a NUL byte in its first 8 KiB.
+func IsBinary(data []byte) bool {
+	return bytes.IndexByte(data[:min(len(data), binaryWindow)], 0) >= 0
+}
+
+// ValidText reports whether data is text that a model can be given unchanged:
+// not binary, and valid UTF-8. A rune cut at the end of a truncated read does
+// not count against it when truncated is true.
+func ValidText(data []byte, truncated bool) bool {
+	if IsBinary(data) {
+		return false
+	}
+	if truncated {
+		data = TrimPartialRune(data)
+	}
+	return utf8.Valid(data)
+}
+
+// ToText returns data as valid UTF-8, each run of invalid bytes as U+FFFD.
+func ToText(data []byte) string {
+	return strings.ToValidUTF8(string(data), "\uFFFD")
+}
+
+// TrimPartialRune drops an incomplete UTF-8 sequence from the end of data.
+func TrimPartialRune(data []byte) []byte {
+	for back := 1; back < utf8.UTFMax && back <= len(data); back++ {
+		b := data[len(data)-back]
+		if utf8.RuneStart(b) {
+			if !utf8.FullRune(data[len(data)-back:]) {
+				return data[:len(data)-back]
+			}
+			break
+		}
+	}
+	return data
+}
