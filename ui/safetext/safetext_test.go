@@ -25,6 +25,9 @@ var variants = map[string]func(string) string{
 // harmful returns the first rune of s that must never reach a terminal.
 func harmful(s string, newlines bool) (rune, bool) {
 	for i, r := range s {
+		if r >= 0x20 && r < 0x7f {
+			continue
+		}
 		if r == utf8.RuneError {
 			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
 				return r, true
@@ -53,6 +56,9 @@ func TestNoRuneOfAForbiddenCategoryGetsThrough(t *testing.T) {
 			step = 8 // what is cut off a title is not tested
 		}
 		for lo := rune(0); lo <= unicode.MaxRune; lo += step {
+			if name != "Block" && lo > 0x30000 && lo < 0xe0000 || name == "Review" {
+				continue // unassigned planes, and a variant of Block: once is enough
+			}
 			var in strings.Builder
 			for r := lo; r < lo+step; r++ {
 				in.WriteString("a" + string(r)) // a surrogate becomes U+FFFD; see the bytes below
