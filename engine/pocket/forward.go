@@ -55,7 +55,7 @@ func (s *state) eval(ctx context.Context, tokens []int) ([]float32, error) {
 		if len(tokens) == 0 {
 			last := s.x[(n-1)*s.dim : n*s.dim]
 			rmsNorm(s.h, last, s.outNorm, s.eps)
-			matvec(s.logits, s.out, s.h[:s.dim])
+			matmul(s.logits, s.out, s.h, 1, s.dim, s.vocab)
 		}
 	}
 	return s.logits, nil
@@ -87,14 +87,14 @@ func (s *state) forward(tokens []int) {
 			s.attend(att[i*d:(i+1)*d], q[i*d:(i+1)*d], s.keys[l], s.values[l], first+i+1)
 		}
 		matmul(tmp, b.attnOut, att, n, d, d)
-		add(x, tmp)
+		addScaled(x, 1, tmp)
 
 		rmsNorm(h, x, b.ffnNorm, s.eps)
 		matmul(gate, b.gate, h, n, d, s.ffn)
 		matmul(up, b.up, h, n, d, s.ffn)
 		swiglu(gate, up)
 		matmul(tmp, b.down, gate, n, s.ffn, d)
-		add(x, tmp)
+		addScaled(x, 1, tmp)
 	}
 	s.tokens = append(s.tokens, tokens...)
 	s.evaluated += n
@@ -132,37 +132,14 @@ func (s *state) attend(out, q, keys, values []float32, n int) {
 		hi := lo + s.headDim
 		qh, oh := q[lo:hi], out[lo:hi]
 		for t := range scores {
-			scores[t] = dot4(qh, keys[t*s.dim+lo:t*s.dim+hi]) * scale
+			scores[t] = dot(qh, keys[t*s.dim+lo:t*s.dim+hi]) * scale
 		}
 		softmax(scores)
 		clear(oh)
 		for t, p := range scores {
-			v := values[t*s.dim+lo : t*s.dim+hi][:len(oh)]
-			for i := range oh {
-				oh[i] += p * v[i]
-			}
+			addScaled(oh, p, values[t*s.dim+lo:t*s.dim+hi])
 		}
 	}
-}
-
-// dot4 is dot with four sums; it is always used for the same operands, so that
-// the order of its additions does not matter for reproducibility.
-func dot4(a, b []float32) float32 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 float32
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
-		s0 += x[0] * y[0]
-		s1 += x[1] * y[1]
-		s2 += x[2] * y[2]
-		s3 += x[3] * y[3]
-	}
-	s := s0 + s1 + s2 + s3
-	for ; i < len(a); i++ {
-		s += a[i] * b[i]
-	}
-	return s
 }
 
 // argmax returns the index of the largest value, the first of equals.
