@@ -11,19 +11,19 @@ type Rule string
 
 // The rules of the floor.
 const (
-	RuleOutside   Rule = "outside-workspace"  // the path leaves the workspace
-	RuleOwnState  Rule = "own-state"          // chela's own settings, data and state
-	RuleGit       Rule = "git-internals"      // .git, git directories and their shapes
-	RuleSecret    Rule = "secret-file"        // credentials and private keys
-	RuleScheme    Rule = "url-scheme"         // not http or https
-	RuleURL       Rule = "url-form"           // user information, odd host forms, bad ports
-	RuleAddress   Rule = "private-address"    // not a public address, and not allowed by the person
-	RuleMetadata  Rule = "metadata-service"   // cloud instance metadata; never allowed
-	RuleOwnServer Rule = "own-service"        // chela's own services, such as its model server
-	RuleRedirect  Rule = "redirect"           // a redirect that may not be followed
-	RuleHeader    Rule = "request-header"     // a header that belongs to the transport
-	RuleEnv       Rule = "environment"        // a variable that changes what programs run or load
-	RuleProgram   Rule = "program"            // a program from the workspace or a relative path
+	RuleOutside   Rule = "outside-workspace" // the path leaves the workspace
+	RuleOwnState  Rule = "own-state"         // chela's own settings, data and state
+	RuleGit       Rule = "git-internals"     // .git, git directories and their shapes
+	RuleSecret    Rule = "secret-file"       // credentials and private keys
+	RuleScheme    Rule = "url-scheme"        // not http or https
+	RuleURL       Rule = "url-form"          // user information, odd host forms, bad ports
+	RuleAddress   Rule = "private-address"   // not a public address, and not allowed by the person
+	RuleMetadata  Rule = "metadata-service"  // cloud instance metadata; never allowed
+	RuleOwnServer Rule = "own-service"       // chela's own services, such as its model server
+	RuleRedirect  Rule = "redirect"          // a redirect that may not be followed
+	RuleHeader    Rule = "request-header"    // a header that belongs to the transport
+	RuleEnv       Rule = "environment"       // a variable that changes what programs run or load
+	RuleProgram   Rule = "program"           // a program from the workspace or a relative path
 )
 
 // Denied is a refusal by the hard floor: nothing was opened, sent or started.

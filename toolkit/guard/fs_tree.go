@@ -111,4 +111,3 @@ func (f *FS) locateLeafPath(op, p string) (dir, leaf, rel string, err error) {
 	}
 	return loc.rel, leaf, rel, f.checkGitShape(op, p, rel)
 }
-
