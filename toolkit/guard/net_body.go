@@ -60,6 +60,7 @@ func (b *Body) start(ctx context.Context, cancel context.CancelFunc, limit int64
 		b.silent.Store(true)
 		cancel()
 	})
+	b.idle.Stop() // it runs during reads only: a slow consumer is no silence
 	b.reader = wireReader{b}
 }
 
@@ -114,7 +115,9 @@ func (b *Body) explain(err error) error {
 	if b.silent.Load() {
 		return fmt.Errorf("the server sent nothing for %v: %w", b.idleAfter, context.DeadlineExceeded)
 	}
-	if cause := context.Cause(b.ctx); cause != nil {
+	if cause := context.Cause(b.ctx); errors.Is(cause, context.Canceled) {
+		return cause
+	} else if cause != nil {
 		return fmt.Errorf("%w (%w)", cause, context.DeadlineExceeded)
 	}
 	return err
