@@ -40,8 +40,10 @@
 //
 // # Costs
 //
-// Importing the package does no work: file, template and weights are read at
-// the first request that needs them (a few milliseconds). A loaded model holds
+// Importing the package does no work of its own: file, template and weights are
+// read at the first request that needs them (about 10 ms). Ollama's template
+// and fs/ggml parse a one-line template and look for a library folder when they
+// are imported, 0.2 ms together. A loaded model holds
 // 6.3 MB of float32 weights and 6 KB a token of key/value cache, allocated as
 // the context grows; both are given back when keep_alive (5 minutes unless the
 // request says otherwise) has passed. Nothing runs while no request runs.

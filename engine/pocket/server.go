@@ -66,11 +66,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// Close ends the running generation before its next token, answers waiting and
-// later requests with status 503, and gives the model's memory back. It returns
-// when that is done and may be called more than once. Where an http.Server
-// serves s, close that first: a connection whose client does not read can hold
-// a generation up.
+// Close ends the running generation before its next token, fails waiting and
+// later requests for the model (over a socket with status 503), and gives its
+// memory back. It returns when that is done and may be called more than once.
+// Where an http.Server serves s, close that first: a connection whose client
+// does not read can hold a generation up.
 func (s *Server) Close() {
 	s.stop(errClosed)
 	s.residence.close()

@@ -9,53 +9,58 @@ import (
 )
 
 // Transport returns a transport that hands requests to s in the process: no
-// socket, no copy on disk. The host of the URL does not matter. Answers stream:
-// a written line can be read at once, and is written only when it is read.
-// Closing the body, or cancelling the request's context, ends the generation;
-// Close returns when the handler has returned. Every goroutine ends with its
-// body or context.
+// socket, nothing written to disk. The host of the URL does not matter. Answers
+// stream: a line is written when it is read. Closing the body, or cancelling
+// the request's context, ends the generation, and Close returns when the
+// handler has returned. Every goroutine ends with its body or context.
 func (s *Server) Transport() http.RoundTripper { return &transport{s} }
 
 type transport struct{ server *Server }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	in := req.Clone(req.Context())
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	if t.server.base.Err() != nil {
+		_ = in.Body.Close()
+		return nil, context.Cause(t.server.base)
+	}
 	ctx, cancel := context.WithCancelCause(req.Context())
+	in = in.WithContext(ctx)
 	pr, pw := io.Pipe()
 	// A reader or a writer that waits on the pipe must notice the end, too.
 	unwatch := context.AfterFunc(ctx, func() { pw.CloseWithError(context.Cause(ctx)) })
 	unwatchBase := context.AfterFunc(t.server.base, func() { cancel(context.Cause(t.server.base)) })
 
-	in := req.Clone(ctx)
-	if in.Body == nil {
-		in.Body = http.NoBody
-	}
-	w := &pipeWriter{header: http.Header{}, pipe: pw, begun: make(chan struct{})}
+	w := &pipeWriter{header: http.Header{}, pipe: pw, silent: req.Method == http.MethodHead, begun: make(chan struct{})}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		defer unwatchBase()
 		defer unwatch()
 		defer in.Body.Close()
-		var err error
-		defer func() { w.end(err) }()
 		defer func() {
-			// As net/http does for a handler: the program goes on.
-			if p := recover(); p != nil {
+			var err error
+			if p := recover(); p != nil { // as net/http does for a handler: the program goes on
 				err = fmt.Errorf("the built-in model failed: %v", p)
 			}
+			w.end(err)
 		}()
-		t.server.ServeHTTP(w, in)
+		t.server.mux.ServeHTTP(w, in) // what ServeHTTP adds was done above
 	}()
-	// The deadline of a client that gives up before the answer begins.
 	select {
 	case <-w.begun:
 	case <-ctx.Done():
-		cancel(context.Cause(ctx))
+	}
+	if t.server.base.Err() != nil {
+		// An answer that began because of Close could be cut off before it is
+		// read, and api.Client would take that for success.
+		cancel(context.Cause(t.server.base))
+	}
+	if ctx.Err() != nil {
+		_ = in.Body.Close() // the handler may be reading it
 		<-ended
-		select {
-		case <-w.begun:
-		default:
-		}
 		return nil, context.Cause(ctx)
 	}
 	return &http.Response{
@@ -84,6 +89,7 @@ func (b *body) Close() error {
 type pipeWriter struct {
 	header http.Header
 	pipe   *io.PipeWriter
+	silent bool // the answer to HEAD has no body
 
 	once   sync.Once
 	begun  chan struct{} // closed when status and sent are set
@@ -102,6 +108,9 @@ func (w *pipeWriter) WriteHeader(status int) {
 
 func (w *pipeWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
+	if w.silent {
+		return len(b), nil
+	}
 	return w.pipe.Write(b)
 }
 
