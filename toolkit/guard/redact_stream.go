@@ -72,9 +72,9 @@ func (s *RedactWriter) cut() (n int, forced bool) {
 	if n == 0 && len(s.buf) > maxHeldLine && openKey(s.buf) < 0 {
 		limit := len(s.buf) - max(holdBack, s.r.longest)
 		if i := bytes.LastIndexAny(s.buf[:limit], " \t"); i > 0 {
-			return i, false
+			return s.beforeKnown(i), false
 		}
-		return limit, true
+		return s.beforeKnown(limit), true
 	}
 	return n, false
 }
@@ -93,6 +93,18 @@ func (s *RedactWriter) knownTail(n int) int {
 		}
 	}
 	return n
+}
+
+// beforeKnown moves a cut to the start of a known value that it would split.
+func (s *RedactWriter) beforeKnown(cut int) int {
+	from := max(0, cut-s.r.longest)
+	around := s.buf[from:min(len(s.buf), cut+s.r.longest)]
+	for _, form := range s.r.forms {
+		if i := bytes.Index(around, []byte(form)); i > 0 && from+i < cut && from+i+len(form) > cut {
+			return from + i
+		}
+	}
+	return cut
 }
 
 // openKey returns where a private key begins that has not ended, or -1.
