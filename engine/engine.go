@@ -1,0 +1,182 @@
+// Package engine runs sessions: it talks to models, takes their tool calls
+// through the five steps, and publishes everything that happens on one ordered
+// stream of events (package engine/event). A screen, a script and a test use
+// it in the same way: commands in, events out.
+//
+// Guarantees:
+//
+//   - Methods of [Engine] and [Session] are safe for concurrent use and, where
+//     they do not take a context, do not wait for models or tools.
+//   - A finished message or call is in the store before its event is published.
+//   - A turn always ends with exactly one TurnEnded event, whatever happens.
+//   - Close cancels what runs, waits for it, and leaves no goroutine and no
+//     child process behind.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chela/engine/event"
+	"chela/engine/ollama"
+	"chela/engine/pipeline"
+	"chela/engine/settings"
+	"chela/store"
+	"chela/tiers"
+	"chela/toolkit"
+	"chela/toolkit/guard"
+)
+
+// PocketModel is the name of the built-in model. Installed models always have
+// a tag ("pocket:latest"), so the two cannot be confused.
+const PocketModel = "pocket"
+
+// Config is what an engine is made of. Everything but the optional fields must
+// be set.
+type Config struct {
+	Workspace string // absolute path of the project folder
+	Dirs      settings.Dirs
+	Settings  settings.Settings
+	Store     *store.Store
+	Tools     *toolkit.Registry
+	Server    *ollama.Client // the Ollama server
+	Pocket    *ollama.Client // optional: the built-in model
+	Timeout   time.Duration  // of one call; 0: pipeline.DefaultTimeout
+	Attended  bool           // a person can answer approvals
+	Net       guard.NetOptions
+}
+
+// Engine holds what sessions share.
+type Engine struct {
+	cfg      Config
+	stream   event.Stream
+	pipe     *pipeline.Pipeline
+	files    *guard.FS
+	net      *guard.Net
+	proc     *guard.Runner
+	redactor *guard.Redactor
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu       sync.Mutex
+	sessions map[string]*Session
+	models   map[string]ollama.Model // details by name, as last seen
+	pulls    map[string]context.CancelFunc
+}
+
+// New builds an engine. The workspace is opened at once, so a folder that is
+// missing, unreadable or forbidden is reported here.
+func New(cfg Config) (*Engine, error) {
+	files, err := guard.OpenFS(cfg.Workspace, guard.FSOptions{
+		Protected: []string{cfg.Dirs.Config, cfg.Dirs.Data}, ExtraSecrets: cfg.Settings.Security.Secrets,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening the workspace: %w", err)
+	}
+	cfg.Workspace = files.Dir()
+	cfg.Net.AllowHosts = append(cfg.Net.AllowHosts, cfg.Settings.Security.AllowedHosts...)
+	e := &Engine{
+		cfg: cfg, files: files, sessions: map[string]*Session{}, models: map[string]ollama.Model{}, pulls: map[string]context.CancelFunc{},
+		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Timeout: cfg.Timeout},
+	}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	if err := e.openGuards(); err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return e, nil
+}
+
+// Subscribe returns a subscription to all events from now on.
+func (e *Engine) Subscribe() *event.Subscription { return e.stream.Subscribe() }
+
+// Workspace is the project folder's absolute path.
+func (e *Engine) Workspace() string { return e.cfg.Workspace }
+
+// Files is the guarded view of the workspace, for the screen's file tree.
+func (e *Engine) Files() *guard.FS { return e.files }
+
+// Store is the database, for read-only queries.
+func (e *Engine) Store() *store.Store { return e.cfg.Store }
+
+// Settings are those the engine was started with.
+func (e *Engine) Settings() settings.Settings { return e.cfg.Settings }
+
+// Registry holds the tools.
+func (e *Engine) Registry() *toolkit.Registry { return e.cfg.Tools }
+
+// newWorkspace makes the tools' view of the project for one session.
+func (e *Engine) newWorkspace(session string) *toolkit.Workspace {
+	return &toolkit.Workspace{
+		Root: e.cfg.Workspace, Session: session, Files: e.files, Net: e.net, Proc: e.proc, Secret: e.redactor,
+	}
+}
+
+// Close ends everything: turns are cancelled and recorded so, child processes
+// killed, the event stream closed. The store stays open; it belongs to the
+// caller.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	sessions := make([]*Session, 0, len(e.sessions))
+	for _, s := range e.sessions {
+		sessions = append(sessions, s)
+	}
+	e.mu.Unlock()
+	for _, s := range sessions {
+		s.Close()
+	}
+	e.cancel()
+	e.wg.Wait()
+	err := errors.Join(e.proc.Close(), e.files.Close())
+	e.stream.Close()
+	return err
+}
+
+// goRun runs f on a goroutine that Close waits for. A panic becomes a notice:
+// one failing part must not take the terminal with it.
+func (e *Engine) goRun(what string, f func(ctx context.Context)) {
+	e.wg.Go(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				e.stream.Publish("", 0, event.Notice{Level: "error", Text: fmt.Sprintf("%s failed inside: %v", what, r), Hint: firstFrame(debug.Stack())})
+			}
+		}()
+		f(e.ctx)
+	})
+}
+
+// firstFrame picks the place of the panic out of a stack.
+func firstFrame(stack []byte) string {
+	lines := strings.Split(string(stack), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "panic(") && i+3 < len(lines) {
+			return strings.TrimSpace(lines[i+3])
+		}
+	}
+	return ""
+}
+
+// Selection says which tools a model of this tier gets, and why.
+func (e *Engine) Selection(ctx context.Context, tier tiers.Tier, window int, promoted []string) tiers.Selection {
+	w := e.newWorkspace("")
+	missing := map[string]string{}
+	for _, t := range e.cfg.Tools.All() {
+		if err := t.Available(ctx, w); err != nil {
+			missing[t.Spec().Name] = err.Error()
+		}
+	}
+	return tiers.Select(e.cfg.Tools.Catalogue(missing), tiers.Request{
+		Tier: tier, Promote: e.cfg.Settings.Tools.Promote, Demote: e.cfg.Settings.Tools.Demote, Session: promoted,
+		Budget: window * e.cfg.Settings.Tools.Budget / 100,
+	})
+}
+
+func newID() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/ollama/ollama/api"
+
+	"chela/engine/pipeline"
+	"chela/store"
+)
+
+// remember appends to the conversation as the model sees it. Nothing in it is
+// changed afterwards, so that the prefix stays the same.
+func (s *Session) remember(m api.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history = append(s.history, m)
+}
+
+// repairHistory puts repaired names and arguments into the calls of the last
+// answer, before it is sent for the first time: a model learns the right form
+// from its own history.
+func (s *Session) repairHistory(outcomes []pipeline.Outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.history) == 0 {
+		return
+	}
+	last := &s.history[len(s.history)-1]
+	for i := range last.ToolCalls {
+		for _, o := range outcomes {
+			if last.ToolCalls[i].ID == o.Call {
+				last.ToolCalls[i] = apiCall(o.Call, o.Tool, o.Args)
+			}
+		}
+	}
+}
+
+// apiCall makes a call in Ollama's form. Arguments that are no JSON object
+// (the validator refused them) are sent as an empty one.
+func apiCall(id, tool string, args json.RawMessage) api.ToolCall {
+	c := api.ToolCall{ID: id, Function: api.ToolCallFunction{Name: tool, Arguments: api.NewToolCallFunctionArguments()}}
+	parsed := api.NewToolCallFunctionArguments()
+	if json.Unmarshal(args, &parsed) == nil {
+		c.Function.Arguments = parsed
+	}
+	return c
+}
+
+// interruptedText is what the model reads about a call that the program did
+// not live to finish.
+const interruptedText = "error: chela was stopped before this call finished. It may have had an effect; look before you repeat it."
+
+// restore rebuilds the conversation of a resumed session from the store, and
+// closes what was left open when the program ended.
+func (s *Session) restore(ctx context.Context) error {
+	st := s.engine.cfg.Store
+	if _, err := st.Interrupt(ctx, s.rec.ID, time.Now()); err != nil {
+		return err
+	}
+	messages, err := st.Messages(ctx, s.rec.ID)
+	if err != nil {
+		return err
+	}
+	stored, err := st.Calls(ctx, s.rec.ID)
+	if err != nil {
+		return err
+	}
+	calls := make(map[string]store.Call, len(stored))
+	for _, c := range stored {
+		calls[c.ID] = c
+	}
+	answered := map[string]bool{}
+	for _, m := range messages {
+		if m.Role == store.RoleTool {
+			answered[m.Call] = true
+		}
+	}
+	for _, m := range messages {
+		s.rec.Turns = max(s.rec.Turns, m.Turn)
+		if len(m.Stats) > 0 {
+			s.restoreUsed(m.Stats)
+		}
+		s.history = append(s.history, restored(m, calls))
+		// A result that was recorded but not yet appended is appended now; a
+		// call that never returned says that it was interrupted.
+		for _, id := range m.Calls {
+			c, known := calls[id]
+			if answered[id] || !known {
+				continue
+			}
+			text := c.Output
+			if c.State == store.CallInterrupted || text == "" {
+				text = interruptedText
+			}
+			if err := s.answer(ctx, m.Turn, id, c.Tool, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// restored turns a stored message into the form the model sees.
+func restored(m store.Message, calls map[string]store.Call) api.Message {
+	out := api.Message{Role: m.Role, Content: m.Content, ToolName: m.Tool, ToolCallID: m.Call}
+	for _, id := range m.Calls {
+		c, ok := calls[id]
+		if !ok {
+			continue // the program ended before the call was even recorded
+		}
+		args := c.Args
+		if args == "" {
+			args = c.Emitted
+		}
+		out.ToolCalls = append(out.ToolCalls, apiCall(id, c.Tool, json.RawMessage(args)))
+	}
+	return out
+}
+
+func (s *Session) restoreUsed(stats json.RawMessage) {
+	var v struct {
+		Prompt int `json:"prompt_tokens"`
+		Tokens int `json:"tokens"`
+	}
+	if json.Unmarshal(stats, &v) == nil && v.Prompt > 0 {
+		s.used = v.Prompt + v.Tokens
+	}
+}
+
+// Transcript is everything stored about a session, for the screen.
+type Transcript struct {
+	Messages  []store.Message
+	Calls     []store.Call
+	Approvals []store.Approval
+}
+
+// Transcript reads the session as it is stored.
+func (s *Session) Transcript(ctx context.Context) (Transcript, error) {
+	var t Transcript
+	var err error
+	st := s.engine.cfg.Store
+	if t.Messages, err = st.Messages(ctx, s.rec.ID); err != nil {
+		return t, err
+	}
+	if t.Calls, err = st.Calls(ctx, s.rec.ID); err != nil {
+		return t, err
+	}
+	t.Approvals, err = st.Approvals(ctx, s.rec.ID)
+	return t, err
+}

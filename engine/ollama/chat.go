@@ -1,0 +1,128 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ollama/ollama/api"
+
+	"chela/engine/event"
+)
+
+// Request is one step of a conversation.
+type Request struct {
+	Model    string
+	Messages []api.Message
+	Tools    []json.RawMessage // toolkit's wire form, in a fixed order
+	Window   int               // num_ctx, always sent: the server's default is 4096 and cuts silently
+	Think    *api.ThinkValue   // always explicit: unset means "on" for models that can
+	Options  map[string]any    // sampling, on top of Window
+}
+
+// Reply is what came back, also when an error ended it early.
+type Reply struct {
+	Text     string
+	Thinking string
+	Calls    []ToolCall
+	Stats    event.Stats
+	Done     bool // the server said that the answer is complete
+}
+
+// ToolCall is a native call. Args keep the order the model wrote.
+type ToolCall struct {
+	Name string
+	Args json.RawMessage
+}
+
+// Sink receives a reply as it arrives. Its functions are called from one
+// goroutine; nil ones are skipped.
+type Sink struct {
+	Text     func(string)
+	Thinking func(string)
+}
+
+var errIdle = errors.New("no data")
+
+// Chat sends one request and streams the reply into the sink. The reply holds
+// what was received even when err is not nil. The error is an *Error, or the
+// context's.
+//
+// Nothing is cut silently: truncate and shift are false, so a prompt that does
+// not fit is an error and a full window ends the answer with reason "length".
+func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	no := false
+	req := &api.ChatRequest{
+		Model: r.Model, Messages: r.Messages, Think: r.Think, Truncate: &no, Shift: &no,
+		KeepAlive: &api.Duration{Duration: KeepAlive}, Options: map[string]any{"num_ctx": r.Window},
+	}
+	for k, v := range r.Options {
+		req.Options[k] = v
+	}
+	for _, t := range r.Tools {
+		var tool api.Tool
+		if err := json.Unmarshal(t, &tool); err != nil {
+			return Reply{}, err
+		}
+		req.Tools = append(req.Tools, tool)
+	}
+	var reply Reply
+	var text, thinking strings.Builder
+	// The watchdog starts with the first chunk: before it the server may be
+	// loading the model or reading a long prompt.
+	var watchdog *time.Timer
+	err := c.api.Chat(ctx, req, func(resp api.ChatResponse) error {
+		if watchdog == nil {
+			watchdog = time.AfterFunc(c.idle, func() { cancel(errIdle) })
+		} else {
+			watchdog.Reset(c.idle)
+		}
+		m := resp.Message
+		if m.Thinking != "" {
+			thinking.WriteString(m.Thinking)
+			if sink.Thinking != nil {
+				sink.Thinking(m.Thinking)
+			}
+		}
+		if m.Content != "" {
+			text.WriteString(m.Content)
+			if sink.Text != nil {
+				sink.Text(m.Content)
+			}
+		}
+		for _, call := range m.ToolCalls {
+			args, err := json.Marshal(call.Function.Arguments)
+			if err != nil {
+				return err
+			}
+			reply.Calls = append(reply.Calls, ToolCall{call.Function.Name, args})
+		}
+		if resp.Done {
+			reply.Done = true
+			reply.Stats = event.Stats{
+				PromptTokens: resp.PromptEvalCount, Tokens: resp.EvalCount, Window: r.Window, DoneReason: resp.DoneReason,
+				Load: resp.LoadDuration, Prefill: resp.PromptEvalDuration, Generate: resp.EvalDuration,
+			}
+		}
+		return nil
+	})
+	if watchdog != nil {
+		watchdog.Stop()
+	}
+	reply.Text, reply.Thinking = text.String(), thinking.String()
+	if errors.Is(context.Cause(ctx), errIdle) {
+		err = errIdle
+	}
+	if err == nil && !reply.Done {
+		if ctx.Err() != nil {
+			return reply, ctx.Err()
+		}
+		// The API reports a cut connection as the end of the stream.
+		err = errLost
+	}
+	return reply, c.explain("asking "+r.Model, r.Model, err)
+}

@@ -1,0 +1,134 @@
+package ollama
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ollama/ollama/api"
+
+	"chela/tiers"
+)
+
+// Model is what a server says about one of its models.
+type Model struct {
+	Name          string    `json:"name"`
+	Digest        string    `json:"digest"`
+	Size          int64     `json:"size"` // bytes on disk
+	Parameters    int64     `json:"parameters"`
+	Family        string    `json:"family"`
+	Quantization  string    `json:"quantization"`
+	ContextLength int       `json:"context_length"` // tokens it was trained for
+	Capabilities  []string  `json:"capabilities"`
+	Remote        bool      `json:"remote,omitempty"`
+	Loaded        bool      `json:"loaded"`
+	Window        int       `json:"window,omitempty"` // tokens in force while loaded
+	OnGPU         float64   `json:"on_gpu,omitempty"` // share of it in GPU memory while loaded
+	Modified      time.Time `json:"modified"`
+	BuiltIn       bool      `json:"built_in,omitempty"`
+}
+
+// Has reports whether the model states the capability.
+func (m Model) Has(capability string) bool { return slices.Contains(m.Capabilities, capability) }
+
+// Tier returns what tier selection needs.
+func (m Model) Tier() tiers.Model {
+	return tiers.Model{
+		Name: m.Name, Parameters: m.Parameters, Capabilities: m.Capabilities,
+		ContextLength: m.ContextLength, Remote: m.Remote, Known: m.Parameters > 0,
+	}
+}
+
+// Models lists the installed models with their capabilities, the most
+// recently changed first. A model whose details cannot be had is listed with
+// what is known.
+func (c *Client) Models(ctx context.Context) ([]Model, error) {
+	list, err := c.api.List(ctx)
+	if err != nil {
+		return nil, c.explain("listing models", "", err)
+	}
+	running, err := c.api.ListRunning(ctx)
+	if err != nil {
+		running = &api.ProcessResponse{} // an older server; nothing depends on it
+	}
+	out := make([]Model, 0, len(list.Models))
+	for _, l := range list.Models {
+		m := Model{
+			Name: l.Name, Digest: l.Digest, Size: l.Size, Family: l.Details.Family, Quantization: l.Details.QuantizationLevel,
+			Remote: l.RemoteHost != "", Modified: l.ModifiedAt,
+		}
+		m.Parameters, _ = tiers.ParseSize(l.Details.ParameterSize)
+		if show, err := c.api.Show(ctx, &api.ShowRequest{Model: l.Name}); err == nil {
+			m.fill(show)
+		}
+		m.loaded(running)
+		out = append(out, m)
+	}
+	slices.SortStableFunc(out, func(a, b Model) int { return b.Modified.Compare(a.Modified) })
+	return out, nil
+}
+
+// Model returns one model's details.
+func (c *Client) Model(ctx context.Context, name string) (Model, error) {
+	show, err := c.api.Show(ctx, &api.ShowRequest{Model: name})
+	if err != nil {
+		return Model{}, c.explain("asking for the model", name, err)
+	}
+	m := Model{Name: name, Remote: show.RemoteHost != "", Modified: show.ModifiedAt}
+	m.fill(show)
+	if running, err := c.api.ListRunning(ctx); err == nil {
+		m.loaded(running)
+	}
+	return m, nil
+}
+
+func (m *Model) fill(show *api.ShowResponse) {
+	m.Family, m.Quantization = show.Details.Family, show.Details.QuantizationLevel
+	if n, ok := tiers.ParseSize(show.Details.ParameterSize); ok {
+		m.Parameters = n
+	}
+	if n := number(show.ModelInfo["general.parameter_count"]); n > 0 {
+		m.Parameters = n
+	}
+	if arch, ok := show.ModelInfo["general.architecture"].(string); ok {
+		m.ContextLength = int(number(show.ModelInfo[arch+".context_length"]))
+	}
+	m.Capabilities = nil
+	for _, c := range show.Capabilities {
+		m.Capabilities = append(m.Capabilities, string(c))
+	}
+	m.Remote = m.Remote || show.RemoteHost != ""
+}
+
+// number reads a JSON number that is known to be whole.
+func number(v any) int64 {
+	f, ok := v.(float64)
+	if !ok || f < 0 || f > 1e15 {
+		return 0
+	}
+	return int64(f)
+}
+
+func (m *Model) loaded(running *api.ProcessResponse) {
+	for _, r := range running.Models {
+		if r.Name == m.Name || r.Model == m.Name || strings.TrimSuffix(r.Name, ":latest") == m.Name {
+			m.Loaded, m.Window = true, r.ContextLength
+			if r.Size > 0 {
+				m.OnGPU = float64(r.SizeVRAM) / float64(r.Size)
+			}
+		}
+	}
+}
+
+// FormatBytes writes a size as people read it: 5.2 GB.
+func FormatBytes(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%d kB", (n+999)/1000)
+}

@@ -1,0 +1,156 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"chela/store"
+	"chela/toolkit"
+	"chela/toolkit/guard"
+)
+
+// Verdict is what the judge says. The zero value is deny.
+type Verdict int
+
+// The three verdicts.
+const (
+	Denied Verdict = iota
+	Asks
+	Allowed
+)
+
+// String returns the verdict as events and JSON spell it.
+func (v Verdict) String() string {
+	switch v {
+	case Allowed:
+		return "allow"
+	case Asks:
+		return "ask"
+	default:
+		return "deny"
+	}
+}
+
+// Who decided, as stored with the call.
+const (
+	ByFloor  = "floor"
+	ByMode   = "mode"
+	ByRule   = "rule"
+	ByPerson = "person"
+)
+
+// Decision is a verdict with its reasons, the weightiest first.
+type Decision struct {
+	Verdict Verdict
+	Reasons []string
+	By      string
+	Rule    string // id of the rule that decided
+}
+
+// Question is everything the judge looks at.
+type Question struct {
+	Mode    Mode
+	Origin  toolkit.Origin
+	Plan    toolkit.Plan
+	Rules   []store.Rule  // in force for this session and workspace
+	Floor   *guard.Denied // what the guards refused while planning
+	Doubt   string        // why a call is not to be trusted: rescued from text, wrong tool likely
+	Sandbox bool          // processes can be put into an OS sandbox
+}
+
+// Judge decides one call. It is the only place where that happens, whoever
+// asks: model, person, schedule, another session. It is a pure function, and
+// it fails closed.
+//
+// The order: the hard floor; then deny rules; then deny mode; then what makes
+// the call worth a question whatever else allows it (doubt, files that run
+// later); then ask and allow rules; then the mode by the plan's level.
+func Judge(q Question) Decision {
+	if q.Floor != nil {
+		return Decision{Denied, []string{q.Floor.Reason}, ByFloor, ""}
+	}
+	if q.Mode == Deny {
+		return Decision{Denied, []string{"deny mode: nothing runs"}, ByMode, ""}
+	}
+	var allow, ask *store.Rule
+	for i := range q.Rules {
+		r := &q.Rules[i]
+		if !Matches(*r, q.Plan) {
+			continue
+		}
+		switch r.Decision {
+		case "deny":
+			return Decision{Denied, []string{"rule: " + Describe(*r)}, ByRule, r.ID}
+		case "ask":
+			ask = r
+		case "allow":
+			if allow == nil || narrower(r.Scope, allow.Scope) {
+				allow = r
+			}
+		}
+	}
+	base := q.byMode()
+	if base.Verdict == Denied && (q.Mode != Allowlist || allow == nil) {
+		return base
+	}
+	var doubts []string
+	if q.Doubt != "" && q.Plan.Level != toolkit.Safe {
+		doubts = append(doubts, q.Doubt) // text that became a call never runs unasked, in no mode
+	}
+	// An exact rule names this very call, so it answers the question that the
+	// plan raises; a wider one was made without knowing of it.
+	if q.Mode != Unlimited && (allow == nil || allow.Scope != ScopeExact) {
+		doubts = append(doubts, q.Plan.Asks...)
+	}
+	switch {
+	case len(doubts) > 0:
+		return Decision{Asks, doubts, ByMode, ""}
+	case ask != nil:
+		return Decision{Asks, []string{"rule: " + Describe(*ask)}, ByRule, ask.ID}
+	case allow != nil:
+		return Decision{Allowed, []string{"rule: " + Describe(*allow)}, ByRule, allow.ID}
+	}
+	return base
+}
+
+// byMode is what the mode says about a plan of this level.
+func (q Question) byMode() Decision {
+	decide := func(v Verdict, format string, args ...any) Decision {
+		return Decision{v, []string{fmt.Sprintf(format, args...)}, ByMode, ""}
+	}
+	level := q.Plan.Level
+	switch q.Mode {
+	case Sandbox:
+		switch {
+		case touches(q.Plan, toolkit.Dials):
+			return decide(Denied, "sandbox mode: no network")
+		case touches(q.Plan, toolkit.Runs) && !q.Sandbox:
+			return decide(Denied, "sandbox mode: no OS sandbox is available here, so no command runs")
+		}
+		return decide(Allowed, "sandbox mode: inside the workspace")
+	case Allowlist:
+		return decide(Denied, "allowlist mode: no rule allows this %s call", q.Plan.Tool)
+	case Ask:
+		if level == toolkit.Safe {
+			return decide(Allowed, "safe calls run in ask mode")
+		}
+		return decide(Asks, "%s calls ask in ask mode", level)
+	case Standard:
+		if level != toolkit.Dangerous {
+			return decide(Allowed, "%s calls run in standard mode", level)
+		}
+		return decide(Asks, "dangerous calls ask in standard mode")
+	case Unlimited:
+		return decide(Allowed, "full mode: nothing asks")
+	default:
+		return decide(Denied, "mode %s: nothing runs", q.Mode)
+	}
+}
+
+func touches(p toolkit.Plan, k toolkit.EffectKind) bool {
+	for _, e := range p.Effects {
+		if e.Kind == k {
+			return true
+		}
+	}
+	return false
+}

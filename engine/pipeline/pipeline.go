@@ -1,0 +1,230 @@
+// Package pipeline takes tool calls through the five steps: emitted,
+// validated, judged, run, returned.
+//
+// Guarantees:
+//
+//   - Every call, whoever asks for it, passes all the steps in this order, and
+//     nothing else executes a tool. One function, [Judge], decides.
+//   - What was judged and shown is what runs: the plan is sealed before the
+//     question and checked before it is executed; if a file it relies on
+//     changed, it does not run.
+//   - Each step is in the store before its event is published.
+//   - With nobody to answer, a question is a denial.
+//   - Safe calls of one turn run side by side; those that change something run
+//     one at a time in the order of the calls, and nothing overtakes them.
+//   - A tool that panics fails its call and nothing else.
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chela/engine/event"
+	"chela/store"
+	"chela/toolkit"
+)
+
+// DefaultTimeout is how long a call may run unless POOL_TIMEOUT_MS says
+// otherwise.
+const DefaultTimeout = 5 * time.Minute
+
+// maxParallel bounds the safe calls that run side by side.
+const maxParallel = 8
+
+// Pipeline drives calls. Its fields are set once; it is safe for concurrent
+// use by several sessions.
+type Pipeline struct {
+	Tools   *toolkit.Registry
+	Store   *store.Store
+	Queue   *Queue
+	Timeout time.Duration // 0: DefaultTimeout
+	Now     func() time.Time
+}
+
+// Env is what is particular to the session that makes the calls.
+type Env struct {
+	Workspace *toolkit.Workspace
+	Session   string
+	Turn      int
+	Mode      func() Mode                      // asked for each decision: a person may change it meanwhile
+	Given     func(tool string) (bool, string) // whether the model was given the tool, and why not; nil: all are
+	Attended  bool                             // a person can answer questions
+	Sandbox   bool                             // processes can be put into an OS sandbox
+	Publish   func(event.Body)
+}
+
+// Call is one call as it came out of the model, or from a person.
+type Call struct {
+	ID     string // empty: a new one is made
+	Name   string
+	Args   json.RawMessage
+	Origin toolkit.Origin
+	Doubt  string // why it must ask before it changes anything; empty: no doubt
+}
+
+// Outcome is what goes back to the model.
+type Outcome struct {
+	Call     string
+	Tool     string          // the tool's real name, or as emitted if unknown
+	Args     json.RawMessage // repaired, or as emitted
+	OK       bool
+	Text     string // for the model: output, or the error with its hint
+	Result   toolkit.Result
+	Error    *toolkit.Error
+	EndsTurn bool // the tool ends the agent loop
+	Decision string
+	Level    toolkit.Level
+	Plan     toolkit.Plan
+}
+
+// step is one call on its way.
+type step struct {
+	env    Env
+	tool   toolkit.Tool
+	rec    store.Call
+	plan   toolkit.Plan
+	doubt  string
+	ticket *ticket // waiting for a person
+	out    Outcome
+	final  bool
+}
+
+func (p *Pipeline) now() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
+}
+
+// Do takes the calls of one answer through the steps and returns their
+// outcomes in the same order. When the context ends, open calls are cancelled
+// and recorded so. The error is only ever the store's: then nothing further
+// was run.
+func (p *Pipeline) Do(ctx context.Context, env Env, calls []Call) ([]Outcome, error) {
+	steps := make([]*step, len(calls))
+	defer func() { // only after a store's error is anything left
+		for _, s := range steps {
+			if s != nil && s.ticket != nil {
+				p.Queue.drop(s.ticket)
+			}
+		}
+	}()
+	for i, c := range calls {
+		s, err := p.emit(ctx, env, c)
+		if err != nil {
+			return nil, err
+		}
+		steps[i] = s
+	}
+	for _, s := range steps {
+		if err := p.prepare(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.runAll(ctx, steps); err != nil {
+		return nil, err
+	}
+	out := make([]Outcome, len(steps))
+	for i, s := range steps {
+		out[i] = s.out
+	}
+	return out, nil
+}
+
+// prepare takes a call through validation and judgement.
+func (p *Pipeline) prepare(ctx context.Context, s *step) error {
+	if s.final {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return p.cancel(ctx, s)
+	}
+	if err := p.validate(ctx, s); err != nil || s.final {
+		return err
+	}
+	return p.judge(ctx, s)
+}
+
+// runAll executes what was allowed, in order: reads between two writers side
+// by side, each writer alone.
+func (p *Pipeline) runAll(ctx context.Context, steps []*step) error {
+	changed := false // something ran that may have changed what later plans rely on
+	for i := 0; i < len(steps); {
+		j := i
+		for j < len(steps) && !steps[j].final && steps[j].ticket == nil && steps[j].tool.Spec().ReadOnly {
+			j++
+		}
+		if j > i {
+			if err := p.runSide(ctx, steps[i:j]); err != nil {
+				return err
+			}
+			i = j
+			continue
+		}
+		s := steps[i]
+		i++
+		if s.final {
+			continue
+		}
+		if changed {
+			if err := p.replan(ctx, s); err != nil {
+				return err
+			}
+		}
+		if err := p.await(ctx, s); err != nil {
+			return err
+		}
+		if s.final {
+			continue
+		}
+		if err := p.run(ctx, s); err != nil {
+			return err
+		}
+		changed = changed || !s.tool.Spec().ReadOnly
+	}
+	return nil
+}
+
+// runSide runs safe calls side by side.
+func (p *Pipeline) runSide(ctx context.Context, steps []*step) error {
+	if len(steps) == 1 {
+		return p.run(ctx, steps[0])
+	}
+	slots := make(chan struct{}, maxParallel)
+	errs := make(chan error, len(steps))
+	var wg sync.WaitGroup
+	for _, s := range steps {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			errs <- p.run(ctx, s)
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// save stores the call as it stands. It must work while a turn is being
+// cancelled, so the store gets a context of its own.
+func (p *Pipeline) save(ctx context.Context, s *step) error {
+	rec, err := p.Store.PutCall(context.WithoutCancel(ctx), s.rec)
+	if err != nil {
+		return fmt.Errorf("recording a call of %s: %w", s.rec.Tool, err)
+	}
+	s.rec = rec
+	return nil
+}
+
+func newID() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }

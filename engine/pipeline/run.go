@@ -1,0 +1,160 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"chela/engine/event"
+	"chela/store"
+	"chela/toolkit"
+	"chela/toolkit/guard"
+)
+
+func (p *Pipeline) timeout() time.Duration {
+	if p.Timeout > 0 {
+		return p.Timeout
+	}
+	return DefaultTimeout
+}
+
+// run is steps 4 and 5.
+func (p *Pipeline) run(ctx context.Context, s *step) error {
+	if ctx.Err() != nil {
+		return p.cancel(ctx, s)
+	}
+	s.rec.State, s.rec.RunAt = store.CallRunning, p.now()
+	if err := p.save(ctx, s); err != nil {
+		return err
+	}
+	s.env.Publish(event.CallRunning{Call: s.rec.ID})
+
+	limit := max(p.timeout(), s.plan.Deadline)
+	rctx, cancel := context.WithTimeoutCause(ctx, limit, errDeadline)
+	defer cancel()
+	res, err := runSafely(rctx, s, func(pr toolkit.Progress) {
+		s.env.Publish(event.CallProgress{Call: s.rec.ID, Text: s.redact(pr.Text)})
+	})
+	var floor *guard.Denied
+	switch {
+	case err == nil:
+		return p.finish(ctx, s, store.CallDone, res, nil)
+	case ctx.Err() != nil:
+		return p.finish(ctx, s, store.CallCancelled, res, cancelled(s.rec.Tool))
+	case context.Cause(rctx) == errDeadline:
+		e := toolkit.Errorf(toolkit.CodeTimeout, "%s did not finish within %s and was stopped.", s.rec.Tool, limit)
+		e.Retryable = true
+		return p.finish(ctx, s, store.CallFailed, res, e)
+	case errors.As(err, &floor):
+		return p.finish(ctx, s, store.CallDenied, res, toolkit.Errorf(toolkit.CodeDenied, "%s was stopped: %s.", s.rec.Tool, floor.Reason))
+	}
+	return p.finish(ctx, s, store.CallFailed, res, toolkit.AsError(err))
+}
+
+var errDeadline = errors.New("the call's deadline passed")
+
+func runSafely(ctx context.Context, s *step, progress func(toolkit.Progress)) (res toolkit.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = toolkit.Errorf(toolkit.CodeExecution, "%s failed inside: %v.", s.rec.Tool, r)
+		}
+	}()
+	return s.tool.Run(ctx, s.env.Workspace, s.plan, progress)
+}
+
+// finish is step 5: the result is redacted, bounded, recorded and published.
+// It also ends calls that never ran.
+func (p *Pipeline) finish(ctx context.Context, s *step, state store.CallState, res toolkit.Result, fault *toolkit.Error) error {
+	full := s.redact(res.Text)
+	if fault != nil {
+		e := *fault
+		e.Message, e.Hint = s.redact(e.Message), s.redact(e.Hint)
+		fault = &e
+	}
+	text := full
+	if fault != nil {
+		text = "error: " + fault.Error()
+		if full != "" {
+			text = full + "\n" + text
+		}
+	}
+	shown, cut := toolkit.Bound(text, min(s.env.Workspace.OutputBudget(), toolkit.MaxBudget), "the rest is kept; ask for a smaller part")
+	if cut != nil && res.Cut == nil {
+		res.Cut = cut
+	}
+	res.Text = full
+	if strings.TrimSpace(shown) == "" {
+		shown = "(no output)"
+	}
+	data, err := s.redactJSON(res.Data)
+	if err != nil {
+		return fmt.Errorf("recording the result of %s: %w", s.rec.Tool, err)
+	}
+	s.rec.State, s.rec.ReturnedAt, s.rec.Output, s.rec.Data = state, p.now(), shown, data
+	if shown != full {
+		s.rec.Full = full
+	}
+	if fault != nil {
+		if s.rec.Error, err = json.Marshal(fault); err != nil {
+			return fmt.Errorf("recording the error of %s: %w", s.rec.Tool, err)
+		}
+	}
+	if len(res.Changed) > 0 {
+		if s.rec.Changed, err = json.Marshal(res.Changed); err != nil {
+			return fmt.Errorf("recording the changes of %s: %w", s.rec.Tool, err)
+		}
+	}
+	if err := p.save(ctx, s); err != nil {
+		return err
+	}
+	s.final = true
+	s.out.OK, s.out.Text, s.out.Result, s.out.Error = fault == nil, shown, res, fault
+	s.out.EndsTurn = fault == nil && s.tool != nil && s.tool.Spec().EndsTurn
+	var took time.Duration
+	if !s.rec.RunAt.IsZero() {
+		took = s.rec.ReturnedAt.Sub(s.rec.RunAt)
+	}
+	returned := event.CallReturned{
+		Call: s.rec.ID, OK: fault == nil, Output: shown, Error: fault, Changed: res.Changed, Duration: took, Total: utf8.RuneCountInString(full),
+	}
+	if data != nil {
+		returned.Data = data
+	}
+	s.env.Publish(returned)
+	return nil
+}
+
+// cancel ends a call that the person stopped before it ran.
+func (p *Pipeline) cancel(ctx context.Context, s *step) error {
+	return p.finish(ctx, s, store.CallCancelled, toolkit.Result{}, cancelled(s.rec.Tool))
+}
+
+func cancelled(tool string) *toolkit.Error {
+	return toolkit.Errorf(toolkit.CodeCancelled, "%s was cancelled by the user.", tool)
+}
+
+func (s *step) redact(text string) string {
+	if s.env.Workspace == nil || s.env.Workspace.Secret == nil || text == "" {
+		return text
+	}
+	return s.env.Workspace.Secret.Text(text)
+}
+
+// redactJSON redacts a result's data.
+func (s *step) redactJSON(v any) (json.RawMessage, error) {
+	if v == nil {
+		return nil, nil
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	if s.env.Workspace == nil || s.env.Workspace.Secret == nil {
+		return b, nil
+	}
+	return s.env.Workspace.Secret.JSON(b), nil
+}

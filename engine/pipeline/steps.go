@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"chela/engine/event"
+	"chela/store"
+	"chela/toolkit"
+	"chela/toolkit/guard"
+)
+
+// emit is step 1: the call is recorded as it came, with its name repaired.
+func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
+	if c.ID == "" {
+		c.ID = newID()
+	}
+	s := &step{env: env, doubt: c.Doubt}
+	tool, repaired, known := p.Tools.Resolve(c.Name)
+	name := c.Name
+	if known {
+		s.tool, name = tool, tool.Spec().Name
+	}
+	s.out = Outcome{Call: c.ID, Tool: name, Args: c.Args}
+	s.rec = store.Call{
+		ID: c.ID, Session: env.Session, Turn: env.Turn, Tool: name, Origin: string(c.Origin),
+		State: store.CallEmitted, Emitted: string(c.Args), EmittedAt: p.now(),
+	}
+	if repaired != "" {
+		s.rec.Repairs = append(s.rec.Repairs, repaired)
+	}
+	if err := p.save(ctx, s); err != nil {
+		return nil, err
+	}
+	emitted := c.Args
+	if !json.Valid(emitted) {
+		emitted, _ = json.Marshal(string(c.Args)) // a string always marshals
+	}
+	env.Publish(event.CallEmitted{Call: c.ID, Tool: name, Args: emitted, Origin: c.Origin, Repair: repaired})
+	if !known {
+		near := p.Tools.Nearest(c.Name, 3)
+		return s, p.invalid(ctx, s, toolkit.Errorf(toolkit.CodeNotFound, "there is no tool %q.", c.Name).
+			WithHint("The nearest are %s. Use one of these names.", strings.Join(near, ", ")))
+	}
+	if env.Given != nil {
+		if given, why := env.Given(name); !given {
+			return s, p.invalid(ctx, s, toolkit.Errorf(toolkit.CodeNotFound, "the tool %q is not available now: %s.", name, why).
+				WithHint("Use the tools you were given."))
+		}
+	}
+	return s, nil
+}
+
+// validate is step 2.
+func (p *Pipeline) validate(ctx context.Context, s *step) error {
+	args, repairs, fault := validate(s.tool.Spec(), json.RawMessage(s.rec.Emitted))
+	s.rec.Repairs = append(s.rec.Repairs, repairs...)
+	if fault != nil {
+		return p.invalid(ctx, s, fault)
+	}
+	s.rec.Args, s.out.Args = string(args), args
+	s.rec.State, s.rec.ValidatedAt = store.CallValidated, p.now()
+	if err := p.save(ctx, s); err != nil {
+		return err
+	}
+	s.env.Publish(event.CallValidated{Call: s.rec.ID, Args: args, Repairs: s.rec.Repairs})
+	return nil
+}
+
+// invalid ends a call that cannot be understood. Nothing ran.
+func (p *Pipeline) invalid(ctx context.Context, s *step, fault *toolkit.Error) error {
+	s.rec.ValidatedAt = p.now()
+	s.env.Publish(event.CallValidated{Call: s.rec.ID, Repairs: s.rec.Repairs, Error: fault})
+	return p.finish(ctx, s, store.CallFailed, toolkit.Result{}, fault)
+}
+
+// judge is step 3: the tool plans, the judge decides.
+func (p *Pipeline) judge(ctx context.Context, s *step) error {
+	d, err := p.decide(ctx, s)
+	if err != nil || s.final {
+		return err
+	}
+	return p.apply(ctx, s, d)
+}
+
+// decide plans the call and asks the judge. A plan that fails for a reason
+// other than the floor ends the call here.
+func (p *Pipeline) decide(ctx context.Context, s *step) (Decision, error) {
+	turn := ctx
+	ctx, cancel := context.WithTimeout(ctx, p.timeout())
+	defer cancel()
+	spec := s.tool.Spec()
+	if err := s.tool.Available(ctx, s.env.Workspace); err != nil {
+		return Decision{}, p.finish(ctx, s, store.CallFailed, toolkit.Result{}, toolkit.Errorf(toolkit.CodeUnavailable, "%s cannot work here: %w.", spec.Name, err))
+	}
+	plan, err := planSafely(ctx, s.tool, s.env.Workspace, json.RawMessage(s.rec.Args))
+	var floor *guard.Denied
+	if errors.As(err, &floor) {
+		plan = toolkit.Plan{Tool: spec.Name, Args: json.RawMessage(s.rec.Args), Level: spec.Level, Summary: floor.Path}
+	} else if err != nil {
+		if turn.Err() != nil {
+			return Decision{}, p.cancel(turn, s)
+		}
+		return Decision{}, p.finish(ctx, s, store.CallFailed, toolkit.Result{}, toolkit.AsError(err))
+	}
+	rules, err := p.Store.Rules(ctx, s.env.Workspace.Root, s.env.Session)
+	if err != nil {
+		return Decision{}, err
+	}
+	s.plan, s.out.Plan, s.out.Level = plan, plan, plan.Level
+	return Judge(Question{
+		Mode: s.env.Mode(), Origin: toolkit.Origin(s.rec.Origin), Plan: plan, Rules: rules,
+		Floor: floor, Doubt: s.doubt, Sandbox: s.env.Sandbox,
+	}), nil
+}
+
+// apply records a decision and acts on it: denied calls end, asked ones go
+// into the queue.
+func (p *Pipeline) apply(ctx context.Context, s *step, d Decision) error {
+	if d.Verdict == Asks && !s.env.Attended {
+		d.Verdict = Denied
+		d.Reasons = append([]string{"nobody is here to answer, so a question is a denial"}, d.Reasons...)
+		s.out.Error = nil
+	}
+	plan, err := json.Marshal(s.plan)
+	if err != nil {
+		return fmt.Errorf("recording the plan of %s: %w", s.rec.Tool, err)
+	}
+	s.rec.Plan, s.rec.PlanHash, s.rec.Summary, s.rec.Level = plan, s.plan.Hash, s.plan.Summary, s.plan.Level.String()
+	s.rec.Decision, s.rec.Reasons, s.rec.DecidedBy, s.rec.Rule = d.Verdict.String(), d.Reasons, d.By, d.Rule
+	s.rec.JudgedAt, s.out.Decision = p.now(), d.Verdict.String()
+	if d.Verdict == Asks {
+		s.rec.State = store.CallWaiting
+	}
+	if err := p.save(ctx, s); err != nil {
+		return err
+	}
+	s.env.Publish(event.CallJudged{Call: s.rec.ID, Decision: d.Verdict.String(), Level: s.plan.Level, Reasons: d.Reasons, Rule: d.Rule, Plan: s.plan})
+	switch d.Verdict {
+	case Allowed:
+		return nil
+	case Asks:
+		return p.ask(ctx, s, d)
+	}
+	e := toolkit.Errorf(toolkit.CodeDenied, "%s was not run: %s.", s.rec.Tool, strings.Join(d.Reasons, "; "))
+	if !s.env.Attended && len(d.Reasons) > 1 {
+		e.Code = toolkit.CodeApproval
+	}
+	return p.finish(ctx, s, store.CallDenied, toolkit.Result{}, e.WithHint("Do not try to get around this. Do what is possible without it, or say what you would need."))
+}
+
+// planSafely keeps a panic in a tool's planner from ending the program.
+func planSafely(ctx context.Context, t toolkit.Tool, w *toolkit.Workspace, args json.RawMessage) (plan toolkit.Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = toolkit.Errorf(toolkit.CodeExecution, "%s failed inside while planning: %v.", t.Spec().Name, r)
+		}
+	}()
+	return t.Plan(ctx, w, args)
+}

@@ -1,0 +1,154 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"chela/engine/pipeline"
+)
+
+// Parse reads settings from YAML. See Load for what a fault means.
+func Parse(file string, data []byte) (Settings, []Problem) {
+	s := Default()
+	tree, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return s, []Problem{syntaxProblem(file, err)}
+	}
+	var problems []Problem
+	if len(tree.Docs) > 1 {
+		problems = append(problems, Problem{File: file, Text: "holds several documents", Hint: "only the first is read"})
+	}
+	if len(tree.Docs) == 0 || tree.Docs[0].Body == nil {
+		return s, problems
+	}
+	root := tree.Docs[0].Body
+	if root.Type() == ast.NullType || root.Type() == ast.CommentType {
+		return s, problems
+	}
+	top, ok := root.(ast.MapNode)
+	if !ok {
+		return s, append(problems, Problem{file, line(root), "is not a list of keys", "write `key:` lines; the defaults are in force"})
+	}
+	v := reflect.ValueOf(&s).Elem()
+	// Section by section, so that one wrong value does not undo the others.
+	for it := top.MapRange(); it.Next(); {
+		problems = append(problems, section(file, v, "", it.KeyValue())...)
+	}
+	problems = append(problems, s.check(file)...)
+	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
+	return s, problems
+}
+
+// section decodes one key into the struct field with its yaml name.
+func section(file string, v reflect.Value, path string, kv *ast.MappingValueNode) []Problem {
+	key := kv.Key.GetToken().Value
+	field, names := fieldNamed(v, key)
+	full := strings.TrimPrefix(path+"."+key, ".")
+	if !field.IsValid() {
+		return []Problem{{file, line(kv.Key), fmt.Sprintf("unknown key %q", full), "did you mean " + strings.TrimPrefix(path+"."+nearest(key, names), ".") + "?"}}
+	}
+	if kv.Value.Type() == ast.NullType {
+		return nil
+	}
+	if field.Kind() == reflect.Struct {
+		sub, ok := kv.Value.(ast.MapNode)
+		if !ok {
+			return []Problem{{file, line(kv.Value), fmt.Sprintf("%s must hold keys, not %s", full, kv.Value), ""}}
+		}
+		var problems []Problem
+		for it := sub.MapRange(); it.Next(); {
+			problems = append(problems, section(file, field, full, it.KeyValue())...)
+		}
+		return problems
+	}
+	fresh := reflect.New(field.Type())
+	if err := yaml.NodeToValue(kv.Value, fresh.Interface(), yaml.Strict()); err != nil {
+		return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, reason(err)), "the default is in force"}}
+	}
+	field.Set(fresh.Elem())
+	return nil
+}
+
+func fieldNamed(v reflect.Value, name string) (reflect.Value, []string) {
+	var names []string
+	for i := range v.NumField() {
+		n := v.Type().Field(i).Tag.Get("yaml")
+		if n == name {
+			return v.Field(i), nil
+		}
+		names = append(names, n)
+	}
+	return reflect.Value{}, names
+}
+
+func nearest(key string, names []string) string {
+	return slices.MinFunc(names, func(a, b string) int {
+		return levenshtein.ComputeDistance(key, a) - levenshtein.ComputeDistance(key, b)
+	})
+}
+
+func line(n ast.Node) int {
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		return t.Position.Line
+	}
+	return 0
+}
+
+// reason takes the message out of a YAML error, without the source excerpt.
+func reason(err error) string {
+	var ye yaml.Error
+	if errors.As(err, &ye) {
+		return ye.GetMessage()
+	}
+	return err.Error()
+}
+
+func syntaxProblem(file string, err error) Problem {
+	p := Problem{File: file, Text: "is no valid YAML: " + reason(err), Hint: "the defaults are in force"}
+	var ye yaml.Error
+	if errors.As(err, &ye) && ye.GetToken() != nil && ye.GetToken().Position != nil {
+		p.Line = ye.GetToken().Position.Line
+	}
+	return p
+}
+
+// check puts values that are out of range back to their defaults.
+func (s *Settings) check(file string) []Problem {
+	var problems []Problem
+	def := Default()
+	oneOf := func(key string, v *string, d string, allowed ...string) {
+		if !slices.Contains(allowed, *v) {
+			problems = append(problems, Problem{file, 0, fmt.Sprintf("%s: %q is not one of %s", key, *v, strings.Join(allowed, ", ")), d + " is in force"})
+			*v = d
+		}
+	}
+	inRange := func(key string, v *int, d, lo, hi int) {
+		if *v != 0 && (*v < lo || *v > hi) {
+			problems = append(problems, Problem{file, 0, fmt.Sprintf("%s: %d is not between %d and %d", key, *v, lo, hi), fmt.Sprintf("%d is in force", d)})
+			*v = d
+		}
+	}
+	oneOf("models.think", &s.Models.Think, def.Models.Think, "auto", "on", "off")
+	oneOf("ui.theme", &s.UI.Theme, def.UI.Theme, "auto", "light", "dark", "ansi", "none")
+	inRange("models.window", &s.Models.Window, 0, 1024, 1<<20)
+	inRange("models.steps", &s.Models.Steps, def.Models.Steps, 1, 1000)
+	inRange("tools.budget", &s.Tools.Budget, def.Tools.Budget, 1, 90)
+	if s.Models.Steps == 0 {
+		s.Models.Steps = def.Models.Steps
+	}
+	if s.Tools.Budget == 0 {
+		s.Tools.Budget = def.Tools.Budget
+	}
+	if s.Security.Mode < pipeline.Deny || s.Security.Mode > pipeline.Unlimited {
+		s.Security.Mode = pipeline.Ask
+	}
+	return problems
+}

@@ -1,0 +1,182 @@
+// Package settings reads settings.yml, the one file a person sets things in.
+//
+// A file that cannot be used is never half used: Load returns the defaults
+// together with every fault it found, each with its line and the remedy, and
+// the program goes on with the defaults. Security settings fail closed: a
+// security.mode that cannot be read counts as "ask".
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"chela/engine/pipeline"
+	"chela/tiers"
+)
+
+// Settings is everything that can be set.
+type Settings struct {
+	Ollama   Ollama   `yaml:"ollama"`
+	Models   Models   `yaml:"models"`
+	Tiers    Tiers    `yaml:"tiers"`
+	Tools    Tools    `yaml:"tools"`
+	Security Security `yaml:"security"`
+	UI       UI       `yaml:"ui"`
+}
+
+// Ollama says where the server is.
+type Ollama struct {
+	Host string `yaml:"host"` // host:port or URL; empty: OLLAMA_HOST, then 127.0.0.1:11434
+}
+
+// Models sets how models are used.
+type Models struct {
+	Default string `yaml:"default"` // used when no model was used before
+	Window  int    `yaml:"window"`  // num_ctx in tokens; 0: chosen from the model, up to 16384
+	Think   string `yaml:"think"`   // auto, on, off
+	Steps   int    `yaml:"steps"`   // most answers in one turn; 0: 40
+}
+
+// Tiers overrides the tier of single models: name, name without tag, or a
+// prefix ending in *.
+type Tiers struct {
+	Models map[string]tiers.Tier `yaml:"models"`
+}
+
+// Tools moves single tools across tiers.
+type Tools struct {
+	Promote []string `yaml:"promote"` // given to every model, whatever its tier
+	Demote  []string `yaml:"demote"`  // given to none
+	Budget  int      `yaml:"budget"`  // percent of the window that tool schemas may take; 0: 25
+}
+
+// Security sets what runs without a question.
+type Security struct {
+	Mode         pipeline.Mode `yaml:"mode"`          // the mode that sessions start in
+	AllowedHosts []string      `yaml:"allowed_hosts"` // private host:port that web tools may reach
+	Secrets      []string      `yaml:"secrets"`       // further file patterns that hold secrets
+}
+
+// UI sets the screen.
+type UI struct {
+	Theme string `yaml:"theme"` // auto, light, dark, ansi, none
+	Mouse bool   `yaml:"mouse"`
+}
+
+// Default returns the settings in force without a file.
+func Default() Settings {
+	return Settings{
+		Models:   Models{Think: "auto", Steps: 40},
+		Tools:    Tools{Budget: 25},
+		Security: Security{Mode: pipeline.Ask},
+		UI:       UI{Theme: "auto", Mouse: true},
+	}
+}
+
+// Problem is one fault of a settings file.
+type Problem struct {
+	File string
+	Line int // 0: unknown
+	Text string
+	Hint string
+}
+
+// Error says where the fault is and what to do about it.
+func (p Problem) Error() string {
+	where := p.File
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	if p.Hint == "" {
+		return fmt.Sprintf("%s: %s", where, p.Text)
+	}
+	return fmt.Sprintf("%s: %s (%s)", where, p.Text, p.Hint)
+}
+
+// maxFile is the largest settings file that is read.
+const maxFile = 1 << 20
+
+// Load reads a settings file. A file that does not exist gives the defaults
+// and no problem. With problems the settings hold every section that was
+// right; see the package comment for security.
+func Load(file string) (Settings, []Problem) {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Default(), nil
+	case err == nil && !info.Mode().IsRegular():
+		return Default(), []Problem{{File: file, Text: "is not a regular file", Hint: "the defaults are in force"}}
+	case err == nil && info.Size() > maxFile:
+		return Default(), []Problem{{File: file, Text: "is larger than 1 MiB", Hint: "the defaults are in force"}}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Default(), []Problem{{File: file, Text: err.Error(), Hint: "the defaults are in force"}}
+	}
+	return Parse(file, data)
+}
+
+// Dirs are the folders that chela keeps its own things in.
+type Dirs struct {
+	Config string // settings.yml
+	Data   string // the database
+}
+
+// FindDirs returns CHELA_CONFIG_DIR and CHELA_DATA_DIR, or the places the
+// system has for them (XDG on Linux). Nothing is created.
+func FindDirs() (Dirs, error) {
+	var d Dirs
+	if d.Config = os.Getenv("CHELA_CONFIG_DIR"); d.Config == "" {
+		base, err := os.UserConfigDir()
+		if err != nil {
+			return d, fmt.Errorf("finding the config folder: %w (set CHELA_CONFIG_DIR)", err)
+		}
+		d.Config = filepath.Join(base, "chela")
+	}
+	if d.Data = os.Getenv("CHELA_DATA_DIR"); d.Data == "" {
+		base := os.Getenv("XDG_DATA_HOME")
+		if base == "" {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return d, fmt.Errorf("finding the data folder: %w (set CHELA_DATA_DIR)", err)
+			}
+			base = filepath.Join(home, ".local", "share")
+		}
+		d.Data = filepath.Join(base, "chela")
+	}
+	for _, dir := range []*string{&d.Config, &d.Data} {
+		abs, err := filepath.Abs(*dir)
+		if err != nil {
+			return d, fmt.Errorf("finding %s: %w", *dir, err)
+		}
+		*dir = abs
+	}
+	return d, nil
+}
+
+// File is the settings file's name in the config folder.
+func (d Dirs) File() string { return filepath.Join(d.Config, "settings.yml") }
+
+// Database is the store's file name.
+func (d Dirs) Database() string { return filepath.Join(d.Data, "chela.db") }
+
+// PoolTimeout returns POOL_TIMEOUT_MS, or the pipeline's default. A value that
+// is no number of milliseconds is a problem, and the default stays.
+func PoolTimeout() (time.Duration, *Problem) {
+	text := strings.TrimSpace(os.Getenv("POOL_TIMEOUT_MS"))
+	if text == "" {
+		return pipeline.DefaultTimeout, nil
+	}
+	d, err := time.ParseDuration(text + "ms")
+	if err != nil || d <= 0 {
+		return pipeline.DefaultTimeout, &Problem{
+			File: "POOL_TIMEOUT_MS", Text: fmt.Sprintf("%q is no number of milliseconds", text), Hint: "300000 is in force",
+		}
+	}
+	return d, nil
+}

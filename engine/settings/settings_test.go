@@ -1,0 +1,154 @@
+package settings_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"chela/engine/pipeline"
+	"chela/engine/settings"
+	"chela/tiers"
+)
+
+func TestParseReadsEverySection(t *testing.T) {
+	got, problems := settings.Parse("s.yml", []byte(`
+ollama:
+  host: gpu:11434
+models: {default: "qwen3:8b", window: 8192, think: "off", steps: 12}
+tiers:
+  models:
+    "qwen3:14b": standard
+    "big*": full
+tools:
+  promote: [web_search, browser_navigate]
+  demote:
+    - exec
+  budget: 30
+security:
+  mode: standard
+  allowed_hosts: ["localhost:8080"]
+ui:
+  theme: light
+  mouse: false
+`))
+	if len(problems) > 0 {
+		t.Fatalf("problems: %v", problems)
+	}
+	want := settings.Default()
+	want.Ollama.Host = "gpu:11434"
+	want.Models = settings.Models{Default: "qwen3:8b", Window: 8192, Think: "off", Steps: 12}
+	want.Tiers.Models = map[string]tiers.Tier{"qwen3:14b": tiers.Standard, "big*": tiers.Full}
+	want.Tools = settings.Tools{Promote: []string{"web_search", "browser_navigate"}, Demote: []string{"exec"}, Budget: 30}
+	want.Security = settings.Security{Mode: pipeline.Standard, AllowedHosts: []string{"localhost:8080"}}
+	want.UI = settings.UI{Theme: "light"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestParseNamesFaultsAndKeepsTheRest(t *testing.T) {
+	for name, c := range map[string]struct {
+		yaml string
+		want []string // parts of the problems, in order
+		keep func(settings.Settings) bool
+	}{
+		"unknown key with the nearest name": {
+			"tools:\n  promot: [exec]\nui:\n  theme: dark\n",
+			[]string{"s.yml:2: unknown key \"tools.promot\" (did you mean tools.promote?)"},
+			func(s settings.Settings) bool { return s.UI.Theme == "dark" && s.Tools.Promote == nil },
+		},
+		"unknown section": {
+			"securty:\n  mode: full\n", []string{"unknown key \"securty\" (did you mean security?)"},
+			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Ask },
+		},
+		"a mode that does not exist stays ask": {
+			"security:\n  mode: yolo\n", []string{"s.yml:2: security.mode: mode \"yolo\" is unknown"},
+			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Ask },
+		},
+		"wrong type": {
+			"models:\n  window: lots\n  steps: 7\n", []string{"s.yml:2: models.window:"},
+			func(s settings.Settings) bool { return s.Models.Steps == 7 && s.Models.Window == 0 },
+		},
+		"out of range": {
+			"models:\n  steps: 100000\ntools:\n  budget: 200\n", []string{"models.steps: 100000 is not between 1 and 1000", "tools.budget: 200"},
+			func(s settings.Settings) bool { return s.Models.Steps == 40 && s.Tools.Budget == 25 },
+		},
+		"section that is a word": {
+			"tools: all\nui:\n  theme: light\n", []string{"s.yml:1: tools must hold keys"},
+			func(s settings.Settings) bool { return s.UI.Theme == "light" },
+		},
+		"not YAML": {
+			"tools: [exec\n", []string{"is no valid YAML"},
+			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Ask },
+		},
+		"a list at the top": {"- a\n", []string{"is not a list of keys"}, func(settings.Settings) bool { return true }},
+		"empty":             {"", nil, func(settings.Settings) bool { return true }},
+		"only a comment":    {"# nothing\n", nil, func(settings.Settings) bool { return true }},
+		"one key":           {"ui:\n  theme: none\n", nil, func(s settings.Settings) bool { return s.UI.Theme == "none" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, problems := settings.Parse("s.yml", []byte(c.yaml))
+			if len(problems) != len(c.want) {
+				t.Fatalf("problems %v, want %d", problems, len(c.want))
+			}
+			for i, w := range c.want {
+				if !strings.Contains(problems[i].Error(), w) {
+					t.Errorf("problem %q lacks %q", problems[i].Error(), w)
+				}
+			}
+			if !c.keep(got) {
+				t.Errorf("settings %+v", got)
+			}
+		})
+	}
+}
+
+func TestLoadOfOddFiles(t *testing.T) {
+	dir := t.TempDir()
+	if _, problems := settings.Load(filepath.Join(dir, "absent.yml")); len(problems) != 0 {
+		t.Errorf("an absent file is a problem: %v", problems)
+	}
+	if s, problems := settings.Load(dir); len(problems) != 1 || s.Security.Mode != pipeline.Ask {
+		t.Errorf("a folder: %v", problems)
+	}
+	big := filepath.Join(dir, "big.yml")
+	if err := os.WriteFile(big, make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := settings.Load(big); len(problems) != 1 || !strings.Contains(problems[0].Error(), "1 MiB") {
+		t.Errorf("a huge file: %v", problems)
+	}
+}
+
+func TestPoolTimeout(t *testing.T) {
+	t.Setenv("POOL_TIMEOUT_MS", "1500")
+	if d, p := settings.PoolTimeout(); d.Milliseconds() != 1500 || p != nil {
+		t.Errorf("1500 -> %v, %v", d, p)
+	}
+	for _, bad := range []string{"soon", "-1", "0"} {
+		t.Setenv("POOL_TIMEOUT_MS", bad)
+		if d, p := settings.PoolTimeout(); d != pipeline.DefaultTimeout || p == nil {
+			t.Errorf("%q -> %v, %v", bad, d, p)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("security:\n  mode: full\n"))
+	f.Add([]byte("tools: {promote: [a, *x]}\n&a b: c"))
+	f.Add([]byte("- - - :"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, problems := settings.Parse("f.yml", data)
+		if s.Models.Steps < 1 || s.Tools.Budget < 1 {
+			t.Fatalf("unusable settings %+v", s)
+		}
+		for _, p := range problems {
+			if p.Error() == "" {
+				t.Fatal("a problem without a text")
+			}
+		}
+	})
+}

@@ -1,0 +1,193 @@
+// Package store keeps everything that lasts in one SQLite file: sessions,
+// messages, calls with their five steps, approvals, rules, settings of last use.
+//
+// Guarantees:
+//
+//   - When a method that writes returns nil, what it wrote survives a kill of
+//     the process at any later moment (WAL, synchronous=NORMAL; a power cut may
+//     lose the last moments, never the file's soundness).
+//   - Writes happen one at a time, each in an immediate transaction; readers
+//     are never blocked by a writer. Two programs may use the same file.
+//   - The file and its companions can be read by their owner only (0600).
+//   - A file that is no database, or is damaged, is moved aside under a name
+//     that says so, and a new one begun; Open reports it in [Store.Recovered].
+//
+// A Store is safe for concurrent use.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Store is the open database.
+type Store struct {
+	path      string
+	write     *sql.DB // one connection
+	read      *sql.DB
+	recovered string
+}
+
+// busyTimeout is how long a writer waits for another program's write.
+const busyTimeout = 10 * time.Second
+
+// Open opens the database at path, creating it and its folder when absent,
+// and brings its schema up to date. Its error says what to do: the disk may be
+// full, the folder read-only, or the file of a newer version.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("making the data folder %s: %w (set CHELA_DATA_DIR to a folder you can write)", filepath.Dir(path), err)
+	}
+	s, err := open(ctx, path)
+	if err == nil || !isDamaged(err) {
+		return s, err
+	}
+	aside := fmt.Sprintf("%s.corrupt-%s", path, time.Now().UTC().Format("20060102-150405.000"))
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if rerr := os.Rename(path+suffix, aside+suffix); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			return nil, fmt.Errorf("the database %s is damaged (%w) and cannot be moved aside: %w", path, err, rerr)
+		}
+	}
+	if s, err = open(ctx, path); err != nil {
+		return nil, err
+	}
+	s.recovered = aside
+	return s, nil
+}
+
+func open(ctx context.Context, path string) (*Store, error) {
+	// Created before SQLite sees it, so that the mode is right from the first
+	// byte; SQLite gives its companions the mode of the database.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the database %s: %w (set CHELA_DATA_DIR to a folder you can write)", path, err)
+	}
+	f.Close()
+
+	s := &Store{path: path}
+	dsn := func(extra string) string {
+		q := url.Values{}
+		q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
+		q.Add("_pragma", "foreign_keys(1)")
+		q.Add("_pragma", "synchronous(normal)")
+		q.Add("_txlock", "immediate")
+		return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode() + extra
+	}
+	if s.write, err = sql.Open("sqlite", dsn("&_pragma=journal_mode(wal)")); err != nil {
+		return nil, fmt.Errorf("opening the database %s: %w", path, err)
+	}
+	s.write.SetMaxOpenConns(1)
+	if err := s.migrate(ctx); err != nil {
+		s.write.Close()
+		return nil, fmt.Errorf("preparing the database %s: %w", path, explain(err))
+	}
+	if s.read, err = sql.Open("sqlite", dsn("&_pragma=query_only(1)")); err != nil {
+		s.write.Close()
+		return nil, fmt.Errorf("opening the database %s for reading: %w", path, err)
+	}
+	s.read.SetMaxOpenConns(4)
+	s.read.SetMaxIdleConns(2)
+	return s, nil
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, s.write, dir, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	current, target, err := p.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if current > target {
+		return fmt.Errorf("it was made by a newer chela (schema %d, this one knows %d): update chela", current, target)
+	}
+	if current == target {
+		return nil
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+// Path is the database's file name.
+func (s *Store) Path() string { return s.path }
+
+// Recovered is where a damaged database was moved when this one was opened in
+// its place; empty if none was.
+func (s *Store) Recovered() string { return s.recovered }
+
+// Close waits for running queries and closes the file.
+func (s *Store) Close() error { return errors.Join(s.read.Close(), s.write.Close()) }
+
+// tx runs f in one immediate write transaction.
+func (s *Store) tx(ctx context.Context, what string, f func(*sql.Tx) error) error {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, explain(err))
+	}
+	if err := f(tx); err != nil {
+		return fmt.Errorf("%s: %w", what, errors.Join(explain(err), ignoreDone(tx.Rollback())))
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("%s: %w", what, explain(err))
+	}
+	return nil
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}
+
+// ErrNotFound is in the chain when what was asked for is not stored.
+var ErrNotFound = errors.New("not found")
+
+// explain adds the remedy to the errors that a person can do something about.
+func explain(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w (the disk is full: free some space; nothing stored so far is lost)", err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fmt.Errorf("%w (the data folder cannot be written: check its permissions, or set CHELA_DATA_DIR)", err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%w (another chela is writing for over %s: close it, or try again)", err, busyTimeout)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("%w (the disk reports an error)", err)
+	}
+	return err
+}
+
+// isDamaged reports whether the file is not a sound database.
+func isDamaged(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+}
