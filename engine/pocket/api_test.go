@@ -50,6 +50,7 @@ func TestRequestsThatCannotBeAnswered(t *testing.T) {
 		{"raw with system", "/api/generate", `{"model":"pocket","raw":true,"prompt":"a","system":"b"}`, 400, "raw mode does not support template, system, or context"},
 		{"generate with another model", "/api/generate", `{"model":"x","prompt":"a"}`, 404, "model 'x' not found"},
 		{"a broken template", "/api/generate", `{"model":"pocket","prompt":"a","template":"{{"}`, 400, "template: "},
+		{"a template that renders nothing", "/api/generate", `{"model":"pocket","prompt":"a","template":"{{ if .Suffix }}{{ .Prompt }}{{ end }}"}`, 400, "no input provided"},
 		{"a foreign token", "/api/generate", `{"model":"pocket","prompt":"a","context":[9999]}`, 400, "context: token 9999"},
 		{"show without model", "/api/show", `{}`, 400, "model is required"},
 		{"show of another model", "/api/show", `{"model":"x"}`, 404, "model 'x' not found"},
@@ -216,19 +217,19 @@ func FuzzChatRequest(f *testing.F) {
 	f.Add([]byte(`{"model":"pocket","messages":[{"role":"assistant","tool_calls":[{"function":{"name":"a","arguments":{"b":null}}}]},{"role":"tool"}],"tools":[{}]}`))
 	f.Add([]byte(`{"model":"pocket","keep_alive":-1,"think":"low","format":{"type":"object"}}`))
 	f.Add([]byte(`{"model":"pocket","messages":null,"keep_alive":"0s"}`))
+	f.Add([]byte(`{"model":"poCket","messAges":[{}]}00`)) // what follows the first value is ignored, as in Ollama
 	f.Add([]byte(`{"model":"../..","messages":[]`))
 	s := New()
 	f.Cleanup(s.Close)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		w := httptest.NewRecorder()
 		req := map[string]json.RawMessage{}
-		if json.Unmarshal(body, &req) == nil && req != nil {
+		if json.NewDecoder(bytes.NewReader(body)).Decode(&req) == nil && req != nil {
 			req["_debug_render_only"] = json.RawMessage("true") // stop before the network
 			body, _ = json.Marshal(req)
 		}
-		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/chat", bytes.NewReader(body)))
+		w := do(t, s, http.MethodPost, "/api/chat", string(body))
 		if w.Code >= 500 || !json.Valid(w.Body.Bytes()) {
-			t.Errorf("%d %s", w.Code, w.Body)
+			t.Errorf("%d %.300s", w.Code, w.Body)
 		}
 	})
 }

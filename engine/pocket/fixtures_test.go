@@ -68,3 +68,27 @@ func TestPromptsEqualOllamas(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldOutCases runs the cases after those that were recorded. The model is
+// not perfect; it must not be worse than when it was measured.
+func TestHeldOutCases(t *testing.T) {
+	t.Parallel()
+	type held struct {
+		Messages []api.Message `json:"messages"`
+		Expected *call         `json:"expected"`
+		Text     string        `json:"expected_text"`
+	}
+	client := newServer(t).Client()
+	right, cases := 0, readLines[held](t, "testdata/eval.jsonl", 200)[150:]
+	for _, c := range cases {
+		_, text, calls := talk(t, client, &api.ChatRequest{Model: ModelName, Messages: c.Messages, Tools: toolList()})
+		switch {
+		case c.Expected == nil && len(calls) == 0 && text == c.Text,
+			c.Expected != nil && len(calls) == 1 && cmp.Equal(*c.Expected, call{calls[0].Function.Name, calls[0].Function.Arguments.ToMap()}):
+			right++
+		}
+	}
+	if want := 47; right < want {
+		t.Errorf("%d of %d as expected, want at least %d", right, len(cases), want)
+	}
+}

@@ -22,21 +22,28 @@ type fixture struct {
 
 func fixtures(t testing.TB) []fixture {
 	t.Helper()
-	f, err := os.Open("testdata/fixtures.jsonl")
+	return readLines[fixture](t, "testdata/fixtures.jsonl", 150)
+}
+
+// readLines decodes a file of n lines of JSON.
+func readLines[T any](t testing.TB, path string, n int) []T {
+	t.Helper()
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var out []fixture
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var x fixture
+	var out []T
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var x T
 		if err := json.Unmarshal(lines.Bytes(), &x); err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s, line %d: %v", path, len(out)+1, err)
 		}
 		out = append(out, x)
 	}
-	if len(out) != 150 {
-		t.Fatalf("%d fixtures, want 150", len(out))
+	if err := lines.Err(); err != nil || len(out) != n {
+		t.Fatalf("%s: %d lines, want %d; %v", path, len(out), n, err)
 	}
 	return out
 }

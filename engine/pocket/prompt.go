@@ -19,7 +19,7 @@ func chatPrompt(t *template.Template, tok *tokenizer, window int, msgs []api.Mes
 				shown = append(shown, m)
 			}
 		}
-		// Clone: Execute merges neighbours of one role in place.
+		// Concat copies: Execute merges neighbours of one role in place.
 		p, err := render(t, template.Values{Messages: slices.Concat(shown, msgs[first:]), Tools: tools})
 		if err != nil {
 			return "", err

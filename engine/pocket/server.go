@@ -137,7 +137,7 @@ func (s *Server) complete(ctx context.Context, p prepared, c completion, keepAli
 	defer s.residence.release(p.opts.NumCtx, keep)
 	out, err := st.generate(ctx, p.file.tok, c, emit)
 	out.LoadDuration = load
-	if errors.Is(err, errTooLong) {
+	if errors.Is(err, errTooLong) || errors.Is(err, errNoInput) {
 		err = &statusError{http.StatusBadRequest, err}
 	}
 	return out, err
