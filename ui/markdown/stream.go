@@ -18,8 +18,8 @@ const maxTail = 64 << 10
 // Stream is a text that arrives in pieces. What is settled is rendered once;
 // each [Stream.Lines] renders only the open end.
 //
-// Settled is whatever stands before the last block that begins on a finished
-// line behind a blank line. By the rules of CommonMark nothing that follows can
+// Settled is whatever stands before the last block that begins behind a blank
+// line, on a line that is finished or begins with a letter. By the rules of CommonMark nothing that follows can
 // change the structure of blocks before that point: fences, lists, quotes,
 // tables and HTML that are still open are themselves the last block, and a
 // setext underline needs its paragraph right above. The parser says where
@@ -34,8 +34,6 @@ type Stream struct {
 	refs    []parser.Reference // known at the end of what is settled
 	tail    string             // harmless, whole lines
 	last    []byte             // the last line, not finished, as it came
-	blank   bool               // the last whole line is blank
-	split   bool               // a line behind a blank one came since tail was last split
 	plain   bool               // the open end outgrew maxTail
 	done    bool
 
@@ -67,14 +65,8 @@ func (s *Stream) Append(text string) {
 		return
 	}
 	end := len(s.last) - len(text) + i + 1
-	lines := safetext.Block(string(s.last[:end]))
-	s.tail += lines
+	s.tail += safetext.Block(string(s.last[:end]))
 	s.last = append([]byte(nil), s.last[end:]...)
-	for line := range strings.Lines(lines) {
-		blank := strings.TrimSpace(line) == ""
-		s.split = s.split || s.blank && !blank
-		s.blank = blank
-	}
 }
 
 // Finish says that nothing more will come. From then on Lines returns exactly
@@ -119,7 +111,7 @@ func (s *Stream) rejoin() {
 	}
 	b.WriteString(s.tail)
 	s.settled, s.refs, s.lines, s.tail = nil, nil, nil, b.String()
-	s.plain, s.split = false, false
+	s.plain = false
 }
 
 // Lines returns the lines at width cells. The caller must not change them, and
@@ -133,11 +125,8 @@ func (s *Stream) Lines(width int) []string {
 			s.lines = join(s.lines, s.r.render(seg.source, width, s.refs[:seg.refs]))
 		}
 	}
-	if s.split && !s.done {
-		s.settle()
-	}
 	if s.open == nil {
-		s.open = s.rest()
+		s.update()
 	}
 	// The open end is put behind the settled lines in their own array, so that
 	// a long text is not copied for each delta.
@@ -150,66 +139,63 @@ func (s *Stream) Lines(width int) []string {
 	return all
 }
 
-// rest renders the open end.
-func (s *Stream) rest() []string {
+// update parses the open end, moves what cannot change any more to the settled
+// part, and renders both.
+func (s *Stream) update() {
 	source := s.tail
 	if !s.done {
 		source += safetext.Block(string(wholeRunes(s.last)))
+		s.plain = s.plain || len(source) > maxTail
 	}
-	if s.plain {
-		return s.r.plain(source, s.width)
-	}
-	lines := s.r.render(source, s.width, s.refs)
-	if lines == nil {
-		lines = []string{}
-	}
-	return lines
-}
-
-// settle moves what cannot change any more from the tail to the settled part.
-func (s *Stream) settle() {
-	s.split = false
-	if s.plain {
+	if s.plain || len(source) > MaxDocument {
+		s.open = s.r.plain(source, s.width)
 		return
 	}
-	doc, fresh := parse(s.tail, s.refs)
-	end, at := s.boundary(doc)
-	defer func() { s.plain = len(s.tail) > maxTail }()
-	if at == 0 {
-		return
+	doc, fresh := parse(source, s.refs)
+	c := canvas{Renderer: s.r, source: []byte(source)}
+	first := doc.FirstChild()
+	if end, at := s.boundary(doc, source); at > 0 && !s.done {
+		s.lines = join(s.lines, fit(c.blocks(first, end, s.width, 0, true), s.width))
+		if len(fresh) > 0 {
+			// References of what stays open are found again with it.
+			_, fresh = parse(source[:at], s.refs)
+			s.refs = append(s.refs, fresh...)
+		}
+		s.settled = append(s.settled, segment{source: source[:at], refs: len(s.refs)})
+		s.tail = strings.Clone(s.tail[at:])
+		first = end
 	}
-	source := s.tail[:at]
-	c := canvas{Renderer: s.r, source: []byte(s.tail)}
-	s.lines = join(s.lines, fit(c.blocks(doc.FirstChild(), end, s.width, 0, true), s.width))
-	// References of what stays in the tail are found again when it is settled.
-	if len(fresh) > 0 {
-		_, fresh = parse(source, s.refs)
-		s.refs = append(s.refs, fresh...)
+	s.open = fit(c.blocks(first, nil, s.width, 0, true), s.width)
+	if s.open == nil {
+		s.open = []string{}
 	}
-	s.settled = append(s.settled, segment{source: source, refs: len(s.refs)})
-	s.tail = strings.Clone(s.tail[at:])
-	s.open = nil
 }
 
-// boundary finds the last block that begins behind a blank line, and where its
-// first line starts in the tail; 0 if there is none but the first.
-func (s *Stream) boundary(doc ast.Node) (ast.Node, int) {
+// boundary finds the last block that begins behind a blank line for certain,
+// and where its first line starts; 0 if there is none but the first.
+func (s *Stream) boundary(doc ast.Node, source string) (ast.Node, int) {
 	for n := doc.LastChild(); n != nil && n.PreviousSibling() != nil; n = n.PreviousSibling() {
 		pos := n.Pos()
-		if pos <= 0 || pos >= len(s.tail) {
+		if pos <= 0 || pos >= len(source) {
 			continue
 		}
-		start := strings.LastIndexByte(s.tail[:pos], '\n') + 1
-		if start == 0 {
+		start := strings.LastIndexByte(source[:pos], '\n') + 1
+		if start == 0 || start >= len(s.tail) && !letter(source[start]) {
 			continue
 		}
-		above := s.tail[:start-1]
+		above := source[:start-1]
 		above = above[strings.LastIndexByte(above, '\n')+1:]
 		if strings.TrimSpace(above) == "" {
 			return n, start
 		}
 	}
 	return nil, 0
+}
+
+// letter reports whether a line that begins with c is a paragraph, however it
+// goes on: no list, which might be the one above, begins with a letter.
+func letter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // join puts b behind a as blocks are put together, in a's array if it has room.
