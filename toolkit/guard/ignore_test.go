@@ -46,7 +46,7 @@ func TestGitignoreAgreesWithGit(t *testing.T) {
 			}
 			want := strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
 			slices.Sort(want)
-			var got []string
+			got := []string{}
 			all, _ := walked(t, w, WalkOptions{Gitignore: true, Sorted: true})
 			for _, e := range all {
 				if !strings.HasSuffix(e, "/") {

@@ -44,7 +44,7 @@ var secretPatterns = []secretPattern{
 	},
 	{
 		kind: "aws-secret", hints: []string{"aws_secret", "secretaccesskey", "secret_access_key"},
-		re: regexp.MustCompile(`(?i)((?:aws_)?secret_?access_?key["']?\s{0,3}[:=]\s{0,3}["']?)([A-Za-z0-9/+=]{40})`), keep: 1,
+		re: regexp.MustCompile(`(?i)((?:aws_)?secret_?access_?key["']?[ \t]{0,3}[:=][ \t]{0,3}["']?)([A-Za-z0-9/+=]{40})`), keep: 1,
 	},
 	{
 		kind: "anthropic-key", hints: []string{"sk-ant-"},
@@ -71,13 +71,16 @@ var secretPatterns = []secretPattern{
 		re: regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`),
 	},
 	{
-		kind: "authorization", hints: []string{"authorization"},
-		re:   regexp.MustCompile(`(?i)(\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:basic|bearer|token|digest)\s{1,3})?)([A-Za-z0-9._~+/=-]{8,})`),
-		keep: 1, plausible: func(s string) bool { return hasDigit(s) || len(s) >= 16 },
+		kind: "authorization", hints: []string{"authorization"}, keep: 1,
+		re: regexp.MustCompile(`(?i)(\bauthorization["']?[ \t]{0,3}[:=][ \t]{0,3}["']?(?:basic|bearer|token|digest)[ \t]{1,3})([A-Za-z0-9._~+/=-]{8,})`),
+	},
+	{
+		kind: "authorization", hints: []string{"authorization"}, keep: 1, plausible: hasDigit,
+		re: regexp.MustCompile(`(?i)(\bauthorization["']?[ \t]{0,3}[:=][ \t]{0,3}["']?)([A-Za-z0-9._~+/=-]{16,})`),
 	},
 	{
 		kind: "bearer-token", hints: []string{"bearer"},
-		re:   regexp.MustCompile(`(?i)(\bbearer\s{1,3})([A-Za-z0-9._~+/=-]{16,})`),
+		re:   regexp.MustCompile(`(?i)(\bbearer[ \t]{1,3})([A-Za-z0-9._~+/=-]{16,})`),
 		keep: 1, plausible: hasDigit,
 	},
 	{

@@ -76,7 +76,7 @@ func (s *RedactWriter) cut() (n int, forced bool) {
 		}
 		return s.beforeKnown(limit), true
 	}
-	return n, false
+	return s.beforeKnown(n), false
 }
 
 // knownTail returns the start of the longest end of the buffer that could begin
@@ -97,11 +97,15 @@ func (s *RedactWriter) knownTail(n int) int {
 
 // beforeKnown moves a cut to the start of a known value that it would split.
 func (s *RedactWriter) beforeKnown(cut int) int {
-	from := max(0, cut-s.r.longest)
-	around := s.buf[from:min(len(s.buf), cut+s.r.longest)]
-	for _, form := range s.r.forms {
-		if i := bytes.Index(around, []byte(form)); i > 0 && from+i < cut && from+i+len(form) > cut {
-			return from + i
+	for moved := true; moved && cut > 0; {
+		moved = false
+		for _, form := range s.r.forms {
+			// Only an occurrence that begins before the cut and ends after it counts.
+			from := max(0, cut-len(form)+1)
+			to := min(len(s.buf), cut+len(form)-1)
+			if i := bytes.Index(s.buf[from:to], []byte(form)); i >= 0 {
+				cut, moved = from+i, true
+			}
 		}
 	}
 	return cut
