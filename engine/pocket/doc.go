@@ -17,7 +17,9 @@
 // # What the package guarantees
 //
 // For the same request the text and the tool calls are those of Ollama 0.17.4
-// serving the same file: the tests replay 150 recorded conversations. The GGUF
+// serving the same file: the tests replay 150 recorded conversations. (Ollama
+// computes with other rounding; where two tokens are equally likely to the last
+// digits, the choice could differ.) The GGUF
 // file is read by Ollama's own fs/ggml, the Modelfile by its parser, the chat
 // template is rendered by its template package, and tool calls are cut out of
 // the text by its tools.Parser, used in the order in which Ollama's chat
@@ -32,9 +34,10 @@
 // byte. What the model cannot do is refused with status 400 and not ignored:
 // think, format, suffix and images.
 //
-// Three differences from Ollama are on purpose. Embeddings are hashed
+// Four differences from Ollama are on purpose. Embeddings are hashed
 // character n-grams, not taken from the network: they compare spelling, not
-// meaning. A generation that repeats itself runs to num_predict, where Ollama
+// meaning. When the window fills up while generating, the tokens that stay are
+// computed again, where llama.cpp only turns their keys. A generation that repeats itself runs to num_predict, where Ollama
 // breaks the stream off without a last chunk. Status 400 answers an option of
 // the wrong type, where Ollama answers 500.
 //
