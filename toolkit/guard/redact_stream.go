@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -63,20 +64,19 @@ func (s *RedactWriter) cut() (n int, forced bool) {
 		safe = s.knownTail(safe)
 	}
 	n = bytes.LastIndexAny(s.buf[:safe], "\n\r") + 1
-	if begin := openKey(s.buf); begin >= 0 && begin < n {
-		if len(s.buf)-begin > maxHeldKey {
-			return len(s.buf), true
+	if n == 0 && len(s.buf) > maxHeldLine {
+		n = max(0, len(s.buf)-max(holdBack, s.r.longest))
+		forced = true
+		if i := bytes.LastIndexAny(s.buf[:n], " \t"); i > 0 {
+			n, forced = i, false
 		}
-		n = begin
 	}
-	if n == 0 && len(s.buf) > maxHeldLine && openKey(s.buf) < 0 {
-		limit := len(s.buf) - max(holdBack, s.r.longest)
-		if i := bytes.LastIndexAny(s.buf[:limit], " \t"); i > 0 {
-			return s.beforeKnown(i), false
-		}
-		return s.beforeKnown(limit), true
+	n = s.beforeKnown(n)
+	begin, _ := keyAround(s.buf, n)
+	if begin == 0 && n > 0 && len(s.buf) > maxHeldKey {
+		return len(s.buf), true
 	}
-	return s.beforeKnown(n), false
+	return begin, forced && begin == n
 }
 
 // knownTail returns the start of the longest end of the buffer that could begin
@@ -111,26 +111,39 @@ func (s *RedactWriter) beforeKnown(cut int) int {
 	return cut
 }
 
-// openKey returns where a private key begins that has not ended, or -1.
-func openKey(buf []byte) int {
-	begin := bytes.LastIndex(buf, []byte("-----BEGIN "))
-	if begin < 0 {
-		return -1
+// The lines around a private key, as in secretPatterns.
+var (
+	keyBegin = regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)
+	keyEnd   = regexp.MustCompile(`-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)
+)
+
+// keyAround returns where a private key begins that a cut would split, whether
+// it has ended or not; or cut itself.
+func keyAround(buf []byte, cut int) (begin int, ended bool) {
+	for pos := 0; bytes.Contains(buf[pos:], []byte("-----BEGIN ")); {
+		b := keyBegin.FindIndex(buf[pos:])
+		if b == nil || pos+b[0] >= cut {
+			break
+		}
+		e := keyEnd.FindIndex(buf[pos+b[1]:])
+		if e == nil {
+			return pos + b[0], false
+		}
+		if pos+b[1]+e[1] > cut {
+			return pos + b[0], true
+		}
+		pos += b[1] + e[1]
 	}
-	line, _, _ := bytes.Cut(buf[begin:], []byte("\n"))
-	if !bytes.Contains(line, []byte("PRIVATE KEY")) || bytes.Contains(buf[begin:], []byte("-----END ")) {
-		return -1
-	}
-	return begin
+	return cut, true
 }
 
 func (s *RedactWriter) emit(n int, forced bool) error {
 	text := s.r.Text(string(s.buf[:n]))
-	inKey := openKey(s.buf[:n]) >= 0
+	_, ended := keyAround(s.buf[:n], n)
 	s.buf = append(s.buf[:0], s.buf[n:]...)
 	if forced && strings.HasSuffix(text, "]") && strings.LastIndex(text, "[REDACTED:") >= len(text)-64 {
 		s.swallow = tokenByte
-		if inKey {
+		if !ended {
 			s.swallow = keyByte
 		}
 	}
