@@ -72,6 +72,9 @@ func TestPromptsEqualOllamas(t *testing.T) {
 // TestHeldOutCases runs the cases after those that were recorded. The model is
 // not perfect; it must not be worse than when it was measured.
 func TestHeldOutCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of computing; the recorded answers cover the common case")
+	}
 	t.Parallel()
 	type held struct {
 		Messages []api.Message `json:"messages"`
