@@ -63,7 +63,7 @@ var md = sync.OnceValue(func() parser.Parser {
 })
 
 // Render returns the lines of source at width cells. It has no blank lines at
-// the start and the end.
+// the start and the end, and is empty, not nil, where nothing is to be seen.
 func (r *Renderer) Render(source string, width int) []string {
 	return r.render(safetext.Block(source), width, nil)
 }
@@ -77,7 +77,10 @@ func (r *Renderer) render(source string, width int, refs []parser.Reference) []s
 	}
 	doc, _ := parse(source, refs)
 	c := canvas{Renderer: r, source: []byte(source)}
-	return fit(c.blocks(doc.FirstChild(), nil, width, 0, true), width)
+	if lines := fit(c.blocks(doc.FirstChild(), nil, width, 0, true), width); lines != nil {
+		return lines
+	}
+	return []string{}
 }
 
 // parse returns the document and the link references that it defines beside
