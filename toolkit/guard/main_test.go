@@ -13,14 +13,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // world is a directory with a workspace "ws" and, beside it, "out" and "ws2",
 // which nothing may reach.
 type world struct {
-	t   *testing.T
+	t   testing.TB
 	dir string
 	fs  *FS
 }
 
 const outsideSecret = "OUTSIDE BYTES"
 
-func newWorld(t *testing.T, opts ...FSOptions) *world {
+func newWorld(t testing.TB, opts ...FSOptions) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -84,7 +84,7 @@ func TestParseTarget(t *testing.T) {
 }
 
 func FuzzURL(f *testing.F) {
-	for _, s := range []string{"http://example.com/", "http://①.1/", "http://[::1]:80/", "http://a@b/", "https://x.0x1/"} {
+	for _, s := range []string{"http://example.com/", "http://①.1/", "http://[::1]:80/", "http://a@b/", "https://x.0x1/", "http://0000000%8000"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

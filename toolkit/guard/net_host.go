@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
@@ -107,7 +108,7 @@ func cleanHost(host string) (clean, reason string) {
 		}
 		return addr.String(), ""
 	}
-	if strings.ContainsAny(host, ":%") {
+	if !utf8.ValidString(host) || strings.ContainsAny(host, ":%") {
 		return "", fmt.Sprintf("%q is not a host name or IP address", host)
 	}
 	for _, r := range host {
@@ -120,6 +121,9 @@ func cleanHost(host string) (clean, reason string) {
 		return "", fmt.Sprintf("%q is not a host name: %v", host, err)
 	}
 	ascii = strings.ToLower(strings.TrimSuffix(ascii, "."))
+	if again, err := idna.Lookup.ToASCII(ascii); err != nil || again != ascii {
+		return "", fmt.Sprintf("%q is not a host name: its ASCII form %q is not stable", host, ascii)
+	}
 	if ascii == "" || len(ascii) > 253 {
 		return "", fmt.Sprintf("%q is not a host name", host)
 	}
