@@ -37,6 +37,11 @@ import (
 const (
 	// MaxDocument is the length in bytes above which a text is shown plain.
 	MaxDocument = 1 << 20
+	// MaxLine is the length in bytes of a line above which the text that it
+	// is in is shown plain. Parsing a line takes time by the square of its
+	// length if it is made for that ("[a](" 15,000 times: 3 s); a line of this
+	// length takes 50 ms at worst.
+	MaxLine = 8 << 10
 	// maxDepth is how deep nested quotes and lists are still indented.
 	maxDepth = 12
 )
@@ -72,7 +77,7 @@ func (r *Renderer) Render(source string, width int) []string {
 // earlier parts.
 func (r *Renderer) render(source string, width int, refs []parser.Reference) []string {
 	width = max(width, 1)
-	if len(source) > MaxDocument {
+	if tooHeavy(source) {
 		return r.plain(source, width)
 	}
 	doc, _ := parse(source, refs)
@@ -105,6 +110,21 @@ func parse(source string, known []parser.Reference) (doc ast.Node, fresh []parse
 		}
 	}
 	return doc, fresh
+}
+
+// tooHeavy reports whether source is beyond what is parsed.
+func tooHeavy(source string) bool {
+	if len(source) > MaxDocument {
+		return true
+	}
+	for len(source) > MaxLine {
+		i := strings.IndexByte(source, '\n')
+		if i > MaxLine || i < 0 {
+			return true
+		}
+		source = source[i+1:]
+	}
+	return false
 }
 
 // plain is the fallback: the source's own lines, wrapped.

@@ -79,14 +79,22 @@ func (s *Stream) Finish() {
 	s.open = nil
 	s.tail += safetext.Block(string(s.last))
 	s.last = nil
-	late := len(s.settled) > 0 && len(s.refs) > s.settled[0].refs
-	if !late && len(s.settled) > 0 && len(s.tail) <= MaxDocument && strings.Contains(s.tail, "]:") {
-		_, fresh := parse(s.tail, s.refs)
-		late = len(fresh) > 0
-	}
-	if late || s.plain || s.length() > MaxDocument {
+	if s.plain || s.length() > MaxDocument || tooHeavy(s.tail) || s.late() {
 		s.rejoin()
 	}
+}
+
+// late reports whether a link reference came after text was settled that might
+// have used it.
+func (s *Stream) late() bool {
+	if len(s.settled) == 0 || len(s.refs) > s.settled[0].refs {
+		return len(s.settled) > 0
+	}
+	if !strings.Contains(s.tail, "]:") {
+		return false
+	}
+	_, fresh := parse(s.tail, s.refs)
+	return len(fresh) > 0
 }
 
 // Finished reports whether Finish was called.
@@ -145,9 +153,9 @@ func (s *Stream) update() {
 	source := s.tail
 	if !s.done {
 		source += safetext.Block(string(wholeRunes(s.last)))
-		s.plain = s.plain || len(source) > maxTail
+		s.plain = s.plain || len(source) > maxTail || tooHeavy(source)
 	}
-	if s.plain || len(source) > MaxDocument {
+	if s.plain || tooHeavy(source) {
 		s.open = s.r.plain(source, s.width)
 		return
 	}

@@ -145,3 +145,25 @@ func TestAHugeOpenBlockIsPlainUntilFinished(t *testing.T) {
 		t.Error(diff[:min(len(diff), 500)])
 	}
 }
+
+func TestALineMadeToBeSlowIsPlain(t *testing.T) {
+	r := dark()
+	text := "Intro\n\n*b*\n\n" + strings.Repeat("[a](", MaxLine/4+1) + "\n\n*end*\n"
+	want := r.Render(text, 40)
+	if got := plainLines(want); got[2] != "*b*" || got[len(got)-1] != "*end*" {
+		t.Errorf("not plain: %q", got[:4])
+	}
+	for _, drawn := range []bool{false, true} {
+		s := r.NewStream()
+		for i := 0; i < len(text); i += 1000 {
+			s.Append(text[i:min(i+1000, len(text))])
+			if drawn {
+				s.Lines(40)
+			}
+		}
+		s.Finish()
+		if diff := cmp.Diff(want, s.Lines(40)); diff != "" {
+			t.Errorf("streamed, drawn on the way %v: %s", drawn, diff[:min(len(diff), 500)])
+		}
+	}
+}
