@@ -111,7 +111,10 @@ func TestNoLineIsWiderThanAskedFor(t *testing.T) {
 	}
 }
 
-var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var (
+	sgr    = regexp.MustCompile("\x1b\\[[0-9;]*m")
+	colour = regexp.MustCompile("[34]8;2;[0-9]+;[0-9]+;[0-9]+")
+)
 
 // unsafe returns what a line holds beside text and styles, and whether its
 // styles are left open.
@@ -125,12 +128,12 @@ func unsafe(line string) string {
 		}
 	}
 	for _, seq := range sgr.FindAllString(line, -1) {
-		for p := range strings.SplitSeq(strings.Trim(seq, "\x1b[m"), ";") {
-			if p == "8" || p == "5" || p == "6" {
+		params := colour.ReplaceAllString(strings.TrimSuffix(strings.TrimPrefix(seq, "\x1b["), "m"), "")
+		for p := range strings.SplitSeq(params, ";") {
+			if p == "5" || p == "6" || p == "8" { // blinking, concealed
 				return seq
 			}
 		}
-		break // the first sequence of each line is enough for the themes' own colours
 	}
 	return ""
 }
