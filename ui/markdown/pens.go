@@ -65,7 +65,7 @@ func (p pens) get(f face) themes.Pen {
 // codeCache keeps the last few coloured blocks of code, so that a block is not
 // coloured again for each delta that arrives below it or for a new width.
 type codeCache struct {
-	entries [8]codeEntry
+	entries [32]codeEntry
 	next    int
 }
 
