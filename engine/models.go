@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"chela/engine/event"
 	"chela/engine/ollama"
@@ -208,3 +209,13 @@ func (e *Engine) CancelPull(name string) bool {
 
 // Server is the client of the Ollama server, for what needs no session.
 func (e *Engine) Server() *ollama.Client { return e.cfg.Server }
+
+// Remember keeps a value of last use, such as the theme. See store.LastTheme.
+func (e *Engine) Remember(ctx context.Context, key, value string) error {
+	return e.cfg.Store.Remember(ctx, key, value)
+}
+
+// RevokeRule ends a rule.
+func (e *Engine) RevokeRule(ctx context.Context, id string) error {
+	return e.cfg.Store.RevokeRule(ctx, id, time.Now())
+}

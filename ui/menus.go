@@ -1,0 +1,307 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"chela/engine"
+	"chela/engine/ollama"
+	"chela/engine/pipeline"
+	"chela/store"
+	"chela/themes"
+	"chela/tiers"
+	"chela/ui/intent"
+	"chela/ui/pane"
+	"chela/ui/view"
+)
+
+// run is the action of carrying out an intent from a menu.
+func (m *Model) run(i intent.Intent) pane.Action {
+	return perform{func() tea.Cmd { return m.do(i) }}
+}
+
+// extra are the intents without a key; the palette is how they are reached.
+var extra = []intent.Binding{
+	{Intent: intent.CancelTurn, Verb: "Turn: stop", About: "Stops the turn that runs."},
+	{Intent: intent.NewSession, Verb: "Session: new", About: "Starts a new session."},
+	{Intent: intent.DenyAllCalls, Verb: "Approvals: deny all with a reason", About: "Denies every call that waits."},
+	{Intent: intent.PickMode, Verb: "Mode: choose", About: "What runs without a question."},
+	{Intent: intent.PickTier, Verb: "Tier: choose", About: "How many tools this session's model gets."},
+	{Intent: intent.Promote, Verb: "Tools: promote for this session", About: "Gives the model a tool above its tier."},
+	{Intent: intent.ListRules, Verb: "Rules: list and revoke", About: "The decisions kept for later calls."},
+	{Intent: intent.PullModel, Verb: "Model: pull", About: "Downloads a model."},
+	{Intent: intent.StartServer, Verb: "Ollama: start", About: "Starts an installed Ollama server."},
+	{Intent: intent.ShowWelcome, Verb: "Welcome: show", About: "What works here and what is missing."},
+	{Intent: intent.PickTheme, Verb: "Theme: choose", About: "Colours."},
+	{Intent: intent.Mouse, Verb: "Mouse: on or off", About: "Off, the terminal selects text itself."},
+	{Intent: intent.DropQueued, Verb: "Queue: drop the last prompt", About: "Takes the prompt that was queued last out."},
+	{Intent: intent.Quit, Verb: "Quit", About: "Ends chela; everything is kept."},
+}
+
+// groups names the intents with a key as the palette lists them.
+var groups = map[intent.Intent]string{
+	intent.Help: "Help: keys", intent.NextPane: "Pane: next", intent.GoComposer: "Message: write", intent.GoChat: "Conversation: go to",
+	intent.GoTimeline: "Timeline: go to", intent.GoApprovals: "Approvals: open the queue", intent.GoFiles: "Files: go to",
+	intent.CycleMode: "Mode: ask or standard", intent.PickModel: "Model: choose", intent.PickSession: "Sessions: list and resume",
+	intent.Redraw: "Screen: draw again", intent.Suspend: "Screen: suspend to the shell",
+}
+
+// palette lists everything that can be done, with its key; what cannot act
+// says why.
+func (m *Model) palette() view.View {
+	var choices []view.Choice
+	for _, b := range intent.Table() {
+		if name, ok := groups[b.Intent]; ok && b.Scope == intent.Global {
+			choices = append(choices, view.Choice{Text: name, About: intent.Show(b.Keys[0]), Action: m.run(b.Intent), Why: m.disabled(b.Intent)})
+		}
+	}
+	for _, b := range extra {
+		choices = append(choices, view.Choice{Text: b.Verb, Action: m.run(b.Intent), Why: m.disabled(b.Intent)})
+	}
+	return view.NewMenu(m.st, "Do", "what to do", choices)
+}
+
+func (m *Model) modeMenu() view.View {
+	var choices []view.Choice
+	for _, mode := range pipeline.Modes() {
+		choices = append(choices, view.Choice{
+			Text: mode.String(), About: mode.Explain(), Mark: mode == m.state.Mode,
+			Action: perform{func() tea.Cmd { return m.setMode(mode) }},
+		})
+	}
+	return view.NewMenu(m.st, "Mode", "how much runs without a question", choices)
+}
+
+func (m *Model) tierMenu() view.View {
+	set := func(t *tiers.Tier, text string) pane.Action {
+		return perform{func() tea.Cmd {
+			return m.command(func(ctx context.Context) error { return m.session.SetTier(ctx, t) }, text)
+		}}
+	}
+	choices := []view.Choice{{Text: "detected", About: "from the model's size", Action: set(nil, "tier: detected")}}
+	for _, t := range []tiers.Tier{tiers.Essential, tiers.Standard, tiers.Full} {
+		choices = append(choices, view.Choice{Text: t.String(), Mark: t == m.state.Tier, Action: set(&t, "tier: "+t.String())})
+	}
+	return view.NewMenu(m.st, "Tier", "which tools the model gets", choices).Hint(m.state.TierReason)
+}
+
+func (m *Model) themeMenu() view.View {
+	choices := []view.Choice{{Text: "auto", About: "follows the terminal", Mark: m.theme == "auto", Action: perform{func() tea.Cmd { return m.setTheme("auto") }}}}
+	for _, name := range themes.Names() {
+		choices = append(choices, view.Choice{Text: name, Mark: name == m.theme, Action: perform{func() tea.Cmd { return m.setTheme(name) }}})
+	}
+	return view.NewMenu(m.st, "Theme", "colours", choices)
+}
+
+func (m *Model) promoteMenu() view.View {
+	var choices []view.Choice
+	for _, e := range m.state.Selection.Entries {
+		about := fmt.Sprintf("%s · %d tokens · %s", e.Tier, e.Tokens, e.Reason)
+		on := !e.Given
+		choices = append(choices, view.Choice{Text: e.Name, About: about, Mark: e.Given, Action: m.promoteAction(e.Name, on)})
+	}
+	hint := fmt.Sprintf("%d of %d given · %d tokens of a %d budget", len(m.state.Selection.Given()), len(choices), m.state.Selection.Tokens, m.state.Selection.Budget)
+	return view.NewMenu(m.st, "Tools of this session", "promote a tool, or take it away", choices).Hint(hint)
+}
+
+func (m *Model) promoteAction(tool string, on bool) pane.Action {
+	text := tool + " is given for this session"
+	if !on {
+		text = tool + " is no longer promoted"
+	}
+	return perform{func() tea.Cmd {
+		return m.command(func(ctx context.Context) error { return m.session.Promote(ctx, tool, on) }, text)
+	}}
+}
+
+// modelsMsg is the answer of the servers.
+type modelsMsg struct {
+	models []ollama.Model
+	err    error
+}
+
+// modelMenu asks the servers and opens the picker when they have answered.
+func (m *Model) modelMenu() tea.Cmd {
+	eng, ctx := m.eng, m.ctx
+	return tea.Batch(m.say("asking for the models"), func() tea.Msg {
+		models, err := eng.Models(ctx)
+		return modelsMsg{models, err}
+	})
+}
+
+func (m *Model) showModels(msg modelsMsg) tea.Cmd {
+	m.toast = ""
+	var choices []view.Choice
+	for _, mod := range msg.models {
+		choices = append(choices, view.Choice{
+			Text: mod.Name, About: describeModel(mod), Mark: mod.Name == m.state.Model.Name,
+			Action: perform{func() tea.Cmd { return m.useModel(mod.Name) }},
+		})
+	}
+	menu := view.NewMenu(m.st, "Model", "pick a model, or write a name to pull", choices)
+	if msg.err != nil {
+		menu.Hint(firstSentence(msg.err.Error()))
+	} else {
+		menu.Hint("a name that is not installed can be pulled")
+		menu.Free(func(text string) *view.Choice {
+			return &view.Choice{Text: "pull " + text, About: "download it", Action: perform{func() tea.Cmd { return m.startPull(text) }}}
+		})
+	}
+	m.push(menu)
+	return nil
+}
+
+// describeModel is a model in a few words: size, window, what it can do.
+func describeModel(mod ollama.Model) string {
+	if mod.BuiltIn {
+		return "built in · a demonstration: a dozen kinds of request"
+	}
+	parts := []string{tiers.FormatSize(mod.Parameters)}
+	if mod.Size > 0 {
+		parts = append(parts, ollama.FormatBytes(mod.Size))
+	}
+	if mod.ContextLength > 0 {
+		parts = append(parts, fmt.Sprintf("%dk", mod.ContextLength/1024))
+	}
+	for _, c := range mod.Capabilities {
+		if c != "completion" && c != "insert" {
+			parts = append(parts, c)
+		}
+	}
+	if mod.Remote {
+		parts = append(parts, "runs elsewhere")
+	}
+	if mod.Loaded {
+		parts = append(parts, "loaded")
+	}
+	return strings.Join(parts, " · ")
+}
+
+func firstSentence(s string) string {
+	if i := strings.Index(s, ". "); i > 0 {
+		return s[:i+1]
+	}
+	return s
+}
+
+func (m *Model) askPull() view.View {
+	return view.NewAsk(m.st, "Pull a model", "From the Ollama library, such as qwen3:8b.", "name:tag", func(text string) pane.Action {
+		if text == "" {
+			return nil
+		}
+		return perform{func() tea.Cmd { return m.startPull(text) }}
+	})
+}
+
+func (m *Model) confirmPull(name string) tea.Cmd {
+	m.push(view.NewMenu(m.st, "Model "+name+" is not installed", "what now", []view.Choice{
+		{Text: "pull " + name, About: "download it now", Action: perform{func() tea.Cmd { return m.startPull(name) }}},
+		{Text: "pick another model", Action: perform{m.modelMenu}},
+	}))
+	return nil
+}
+
+// sessionsMsg is what the store has.
+type sessionsMsg struct {
+	sessions []store.Session
+	err      error
+}
+
+func (m *Model) sessionMenu() tea.Cmd {
+	eng, ctx := m.eng, m.ctx
+	return func() tea.Msg {
+		list, err := eng.Store().Sessions(ctx, eng.Workspace(), 500)
+		return sessionsMsg{list, err}
+	}
+}
+
+func (m *Model) showSessions(msg sessionsMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(msg.err.Error())
+	}
+	choices := []view.Choice{{Text: "new session", Action: m.run(intent.NewSession)}}
+	for _, s := range msg.sessions {
+		if s.Turns == 0 && s.ID != m.session.ID() {
+			continue // opened and never used
+		}
+		title := s.Title
+		if title == "" {
+			title = "untitled"
+		}
+		choices = append(choices, view.Choice{
+			Text: title, About: fmt.Sprintf("%s · %d turns · %s ago", s.Model, s.Turns, pane.Ago(m.opts.Now().Sub(s.Updated))),
+			Mark:   s.ID == m.session.ID(),
+			Action: perform{func() tea.Cmd { return m.resume(s.ID) }},
+		})
+	}
+	m.push(view.NewMenu(m.st, "Sessions of this project", "which one", choices).Hint("enter resumes"))
+	return nil
+}
+
+// rulesMsg are the rules in force here.
+type rulesMsg struct {
+	rules []store.Rule
+	err   error
+}
+
+func (m *Model) rulesMenu() tea.Cmd {
+	eng, session, ctx := m.eng, m.session.ID(), m.ctx
+	return func() tea.Msg {
+		rules, err := eng.Store().Rules(ctx, eng.Workspace(), session)
+		return rulesMsg{rules, err}
+	}
+}
+
+func (m *Model) showRules(msg rulesMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(msg.err.Error())
+	}
+	if len(msg.rules) == 0 {
+		return m.say("no rules yet: r in the approval queue makes one")
+	}
+	var choices []view.Choice
+	for _, r := range msg.rules {
+		choices = append(choices, view.Choice{
+			Text: pipeline.Describe(r), About: pane.Ago(m.opts.Now().Sub(r.Created)) + " ago",
+			Action: perform{func() tea.Cmd {
+				return m.command(func(ctx context.Context) error { return m.eng.RevokeRule(ctx, r.ID) }, "revoked: "+pipeline.Describe(r))
+			}},
+		})
+	}
+	m.push(view.NewMenu(m.st, "Rules in force", "which one", choices).Hint("enter revokes the rule"))
+	return nil
+}
+
+// finder finds a file by parts of its name.
+func (m *Model) finder() view.View {
+	choices := make([]view.Choice, len(m.paths))
+	for i, p := range m.paths {
+		choices[i] = view.Choice{Text: p, Action: perform{func() tea.Cmd {
+			m.files.Select(p)
+			return m.preview(p)
+		}}}
+	}
+	return view.NewMenu(m.st, "Find a file", "parts of its name", choices).Hint("enter shows it")
+}
+
+func (m *Model) useModel(name string) tea.Cmd {
+	text := "model " + name
+	if name == engine.PocketModel {
+		text = "the built-in pocket model: a demonstration"
+	}
+	return m.command(func(ctx context.Context) error { return m.session.SetModel(ctx, name) }, text)
+}
+
+func (m *Model) startPull(name string) tea.Cmd {
+	if err := m.eng.Pull(name); err != nil {
+		return m.say(err.Error())
+	}
+	return m.say("pulling " + name)
+}
+
+// startTimeout is how long an Ollama server may take to come up.
+const startTimeout = 20 * time.Second

@@ -1,0 +1,118 @@
+// Package pane holds the panes of the workstation: conversation, timeline,
+// approvals, files, and the message being written.
+//
+// A pane is a plain struct that belongs to the screen's goroutine. It is fed
+// with events, handles intents (never keys), and draws itself into exactly the
+// lines it is asked for. It reaches nothing outside itself: what should happen
+// elsewhere it returns as an [Action], which the root carries out.
+package pane
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"chela/toolkit/guard"
+	"chela/ui/calls"
+)
+
+// Action is what a pane wants the root to do. Nil: nothing.
+type Action any
+
+// The actions of panes.
+type (
+	// OpenCall opens the page of a call.
+	OpenCall struct{ ID string }
+	// OpenReview opens a waiting call to be decided.
+	OpenReview struct{ Approval string }
+	// CopyText puts text on the clipboard; What names it for the toast.
+	CopyText struct{ Text, What string }
+	// InsertMention puts @path into the message.
+	InsertMention struct{ Path string }
+	// PreviewFile shows a file.
+	PreviewFile struct{ Path string }
+	// Say shows a short note: why a key did nothing, or what it did elsewhere.
+	Say struct{ Text string }
+	// FindFile opens the finder.
+	FindFile struct{}
+	// ReadFiles asks for the file tree to be read again.
+	ReadFiles struct{}
+)
+
+// Files is what the file pane needs of the workspace.
+type Files interface {
+	ReadDir(p string, limit int) (entries []guard.DirEntry, more bool, err error)
+}
+
+// clock is when something happened, as a list shows it.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("15:04")
+}
+
+// Ago is an age in at most four cells: 12s, 5m, 3h, 8d.
+func Ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(int(d.Seconds()), 0))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// Took is a duration as the timeline shows it: 4ms, 2.1s, 3m12s.
+func Took(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		return fmt.Sprintf("%dms", max(d.Milliseconds(), 1))
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// spread puts left and right at the two ends of a line of w cells; left is cut
+// when both do not fit.
+func spread(left, right string, w int) string {
+	r := ansi.StringWidth(right)
+	if r >= w {
+		return ansi.Truncate(right, w, "…")
+	}
+	room := w - r
+	if r > 0 {
+		room--
+	}
+	left = ansi.Truncate(left, room, "…")
+	return left + spaces(w-r-ansi.StringWidth(left)) + right
+}
+
+const blanks = "                                                                                                                                "
+
+func spaces(n int) string {
+	out := ""
+	for n > len(blanks) {
+		out += blanks
+		n -= len(blanks)
+	}
+	if n <= 0 {
+		return out
+	}
+	return out + blanks[:n]
+}
+
+// brief is the one-line gist of a call for the places where it is listed.
+func brief(c *calls.Call) string {
+	s := c.Summary
+	if c.Tool != "" && s == "{}" {
+		return ""
+	}
+	return s
+}

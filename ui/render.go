@@ -1,0 +1,448 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"chela/engine"
+	"chela/engine/event"
+	"chela/engine/pipeline"
+	"chela/ui/intent"
+	"chela/ui/pane"
+	"chela/ui/safetext"
+	"chela/ui/view"
+)
+
+// frame is the last frame drawn. Bubble Tea asks for the view after each
+// message; when no message changed anything the same frame is handed out.
+type frame struct {
+	dirty  bool
+	view   tea.View
+	cursor *tea.Cursor
+}
+
+// View draws the screen.
+func (m *Model) View() tea.View {
+	if m.frame.dirty {
+		m.frame.view = m.draw()
+		m.frame.dirty = false
+	}
+	return m.frame.view
+}
+
+func (m *Model) draw() tea.View {
+	m.frame.cursor = nil
+	v := tea.NewView("")
+	v.AltScreen = true
+	v.ReportFocus = true
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	v.WindowTitle = m.windowTitle()
+	v.ProgramStatus = m.programStatus()
+	if m.quitting || m.w == 0 || m.h == 0 {
+		return v
+	}
+	switch {
+	case m.layout.TooSmall:
+		v.Content = strings.Join(fitBlock([]string{"chela needs", "20x6 cells"}, m.w, m.h), "\n")
+	default:
+		v.Content = m.screen()
+	}
+	v.Cursor = m.frame.cursor
+	return v
+}
+
+func (m *Model) windowTitle() string {
+	title := "chela"
+	if n := m.approvals.Len(); n > 0 {
+		title = fmt.Sprintf("(%d) chela", n)
+	}
+	if m.state.Title != "" {
+		title += " · " + m.state.Title
+	}
+	return safetext.Title(title)
+}
+
+// programStatus tells terminals that show it what the program is doing.
+func (m *Model) programStatus() *tea.ProgramStatus {
+	switch {
+	case m.quitting:
+		return &tea.ProgramStatus{State: tea.ProgramStateIdle}
+	case m.approvals.Len() > 0:
+		return &tea.ProgramStatus{State: tea.ProgramStateBlocked, Kind: tea.ProgramStatusKindPermission}
+	case m.state.Running:
+		return &tea.ProgramStatus{State: tea.ProgramStateWorking}
+	}
+	return &tea.ProgramStatus{State: tea.ProgramStateIdle}
+}
+
+// screen composes panes, status line and what is open over them.
+func (m *Model) screen() string {
+	now := m.opts.Now()
+	l := m.layout
+	c := canvas{w: l.W, h: l.H}
+	if l.Tabs.Shown() {
+		c.place(l.Tabs, []string{m.tabs(l.W)})
+	}
+	for _, f := range []Focus{FocusFiles, FocusConversation, FocusComposer, FocusTimeline, FocusApprovals} {
+		if l.Visible(f) {
+			c.place(l.Panes[f], m.pane(f, now))
+		}
+	}
+	if l.Shape == Tiny && l.H >= 8 {
+		rule := m.st.Border.Render(strings.Repeat("─", l.W))
+		c.place(Rect{0, 1, l.W, 1}, []string{rule})
+		c.place(Rect{0, l.H - 4, l.W, 1}, []string{rule})
+	}
+	if l.Waiting.Shown() {
+		c.place(l.Waiting, []string{m.waitingLine(l.W, now)})
+	}
+	c.place(l.Status, []string{m.statusLine(l.W)})
+	out := c.String()
+	out = m.drawHints(out)
+	for _, v := range m.views {
+		out = m.drawView(out, v, now)
+	}
+	return m.drawToast(out)
+}
+
+// pane draws one pane with its border.
+func (m *Model) pane(f Focus, now time.Time) []string {
+	r, in := m.layout.Panes[f], m.layout.Inner(f)
+	var lines []string
+	var title, note string
+	switch f {
+	case FocusFiles:
+		lines, title = m.files.Lines(in.W, in.H), m.files.Title()
+	case FocusConversation:
+		lines, title = m.conversation.Lines(in.W, in.H), m.conversation.Title(m.state.Title)
+		note = m.busyNote()
+	case FocusTimeline:
+		lines, title = m.timeline.Lines(in.W, in.H, now), m.timeline.Title()
+	case FocusApprovals:
+		lines, title = m.approvals.Lines(in.W, in.H, now), m.approvals.Title(now)
+	case FocusComposer:
+		return m.drawComposer(r, in)
+	}
+	if m.layout.Shape == Tiny {
+		return fitBlock(lines, r.W, r.H)
+	}
+	return box(lines, r.W, r.H, title, note, m.focused(f), m.st)
+}
+
+// focused reports whether the pane has the keys.
+func (m *Model) focused(f Focus) bool { return m.focus == f && m.top() == nil }
+
+func (m *Model) busyNote() string {
+	switch {
+	case m.pull != nil:
+		return pullNote(*m.pull)
+	case m.waiting != "":
+		return "waiting for the model"
+	case m.state.Running:
+		return "working"
+	}
+	return ""
+}
+
+func (m *Model) drawComposer(r, in Rect) []string {
+	if m.layout.Shape == Tiny {
+		lines := m.composer.Lines(r.W-1, 1, "")
+		m.placeCursor(Rect{r.X + 1, r.Y, r.W - 1, 1})
+		return []string{fit(m.st.Accent.Render(">")+strings.TrimPrefix(lines[0], " "), r.W)}
+	}
+	hint := m.composer.QueueNote(in.W - 2)
+	if hint == "" {
+		hint = m.hints(in.W - 2)
+	}
+	lines := m.composer.Lines(in.W, in.H, hint)
+	m.placeCursor(in)
+	return box(lines, r.W, r.H, "Message", "", m.focused(FocusComposer), m.st)
+}
+
+func (m *Model) placeCursor(in Rect) {
+	if !m.focused(FocusComposer) {
+		return
+	}
+	if x, y, ok := m.composer.Cursor(); ok && y < in.H {
+		m.frame.cursor = tea.NewCursor(in.X+min(x, in.W-1), in.Y+y)
+	}
+}
+
+// hints are the keys of the message, as the footer of its box.
+func (m *Model) hints(w int) string {
+	var parts []string
+	for _, b := range intent.ForScopes([]intent.Scope{intent.Composer}) {
+		if b.Footer {
+			parts = append(parts, m.st.Key.Render(intent.Show(b.Keys[0]))+" "+m.st.KeyHint.Render(b.Verb))
+		}
+	}
+	parts = append(parts, m.st.Key.Render("@")+" "+m.st.KeyHint.Render("file"), m.st.Key.Render("/")+" "+m.st.KeyHint.Render("command"))
+	return ansi.Truncate(strings.Join(parts, "  "), w, "")
+}
+
+// tabs is the row of pane names on a screen that shows one at a time.
+func (m *Model) tabs(w int) string {
+	shown := shownPane(m.focus)
+	short := m.layout.Shape == Tiny
+	var parts []string
+	for i, t := range m.tabNames(short) {
+		style := m.st.Subtle
+		if t.focus == shown {
+			style = m.st.TitleFocused
+		}
+		parts = append(parts, style.Render(fmt.Sprintf("%d %s", i+1, t.name)))
+	}
+	gap := "   "
+	if short {
+		gap = "  "
+	}
+	left := " " + strings.Join(parts, gap)
+	title := ""
+	if !short {
+		title = m.st.Faint.Render(safetext.Title(m.state.Title))
+	}
+	n := w - ansi.StringWidth(left) - 2
+	return fit(left+"  "+strings.Repeat(" ", max(n-ansi.StringWidth(title), 0))+ansi.Truncate(title, max(n, 0), "…"), w)
+}
+
+type tab struct {
+	focus Focus
+	name  string
+}
+
+func (m *Model) tabNames(short bool) []tab {
+	count := func(name string, n int) string {
+		if n == 0 {
+			return name
+		}
+		return fmt.Sprintf("%s %d", name, n)
+	}
+	if short {
+		return []tab{{FocusConversation, "Chat"}, {FocusTimeline, count("Tl", m.calls.Len())}, {FocusApprovals, count("Appr", m.approvals.Len())}, {FocusFiles, "Files"}}
+	}
+	return []tab{{FocusConversation, "Chat"}, {FocusTimeline, count("Timeline", m.calls.Len())}, {FocusApprovals, count("Approvals", m.approvals.Len())}, {FocusFiles, "Files"}}
+}
+
+// clickTab goes to the pane whose name is under the mouse.
+func (m *Model) clickTab(x int) tea.Cmd {
+	at := 1
+	short := m.layout.Shape == Tiny
+	for i, t := range m.tabNames(short) {
+		n := ansi.StringWidth(fmt.Sprintf("%d %s", i+1, t.name))
+		if x >= at && x < at+n {
+			m.setFocus(t.focus)
+			return nil
+		}
+		if at += n + 3; short {
+			at--
+		}
+	}
+	return nil
+}
+
+// waitingLine is the newest call that waits, on a screen that does not show
+// the queue.
+func (m *Model) waitingLine(w int, now time.Time) string {
+	key := intent.Show("alt+3")
+	if m.focus != FocusComposer {
+		key = "3"
+	}
+	n := m.approvals.Len()
+	if n == 0 {
+		if m.layout.Shape == Tiny {
+			return fit(m.st.Faint.Render(" "+m.busyNote()), w)
+		}
+		return fit(" "+m.footer(w-2), w)
+	}
+	pending := m.session.Pending()
+	if m.layout.Shape == Tiny || len(pending) == 0 {
+		return fit(m.st.Warn.Render(fmt.Sprintf("‖ %d wait", n))+m.st.Faint.Render(" · "+key+" opens the queue"), w)
+	}
+	last := pending[len(pending)-1]
+	left := m.st.Warn.Render(" ‖ " + safetext.Line(last.Plan.Tool) + " " + safetext.Line(last.Plan.Summary) + " · " + pane.Ago(now.Sub(last.Asked)))
+	right := m.st.Faint.Render(key + " opens the queue ")
+	room := w - ansi.StringWidth(right) - 1
+	return fit(fit(ansi.Truncate(left, room, "…"), room)+" "+right, w)
+}
+
+// statusLine says what is in force: model, tier, mode, window, speed.
+func (m *Model) statusLine(w int) string {
+	s := m.state
+	var parts []string
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	name := s.Model.Name
+	if name == engine.PocketModel {
+		name = "pocket (demonstration)"
+	}
+	if m.eng == nil {
+		name = "starting"
+		if m.problem != nil {
+			name = "not running"
+		}
+	}
+	short := m.layout.Shape != Wide
+	add(safetext.Line(name))
+	if m.eng != nil {
+		if promoted := s.Selection.Promoted(s.Tier); short {
+			add(fmt.Sprintf("%s%d%s", s.Tier.Title()[:1], len(s.Selection.Given())-promoted, plus(promoted)))
+		} else {
+			add(fmt.Sprintf("%s %d%s", s.Tier.Title(), len(s.Selection.Given())-promoted, plus(promoted)))
+		}
+		add(m.modeWord())
+		if s.Window > 0 {
+			add(fmt.Sprintf("%s/%s", kilo(s.Used), kilo(s.Window)))
+		}
+		if v := m.stats.TokensPerSecond(); v > 0 {
+			add(fmt.Sprintf("%.0f tok/s", v))
+		}
+		if n := len(s.Queued); n > 0 {
+			add(fmt.Sprintf("%d queued", n))
+		}
+		if m.pull != nil {
+			add(pullNote(*m.pull))
+		}
+	}
+	sep := m.st.Faint.Render(" · ")
+	left := " " + m.st.Subtle.Render(parts[0])
+	for _, p := range parts[1:] {
+		left += sep + m.st.Subtle.Render(p)
+	}
+	right := ""
+	if m.layout.Shape == Wide {
+		right = m.footer(w / 2)
+	} else if help := m.st.Key.Render(m.helpKey()) + " " + m.st.KeyHint.Render("help") + " "; ansi.StringWidth(left)+ansi.StringWidth(help) < w {
+		right = help
+	}
+	room := w - ansi.StringWidth(right)
+	return fit(fit(left, room)+right, w)
+}
+
+func (m *Model) helpKey() string {
+	if m.focus == FocusComposer && !m.composer.Empty() {
+		return intent.Show("f1")
+	}
+	return "?"
+}
+
+func (m *Model) modeWord() string {
+	word := m.state.Mode.String()
+	switch m.state.Mode {
+	case pipeline.Unlimited:
+		return m.st.Bad.Render(word)
+	case pipeline.Standard:
+		return m.st.Warn.Render(word)
+	}
+	return word
+}
+
+func plus(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("+%d", n)
+}
+
+// kilo writes tokens as 900, 5.1k, 16k.
+func kilo(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10240 && n%1024 != 0:
+		return fmt.Sprintf("%.1fk", float64(n)/1024)
+	}
+	return fmt.Sprintf("%dk", (n+512)/1024)
+}
+
+// footer shows at most five keys of the focused place, from the table.
+func (m *Model) footer(w int) string {
+	scopes := m.scopes()
+	var parts []string
+	for _, b := range intent.ForScopes(scopes) {
+		if !b.Footer || m.focus == FocusComposer && m.top() == nil && b.Scope == intent.Composer && m.layout.Shape == Wide {
+			continue // the message shows its own keys in its box
+		}
+		style := m.st.Key
+		if m.disabled(b.Intent) != "" {
+			style = m.st.Disabled
+		}
+		parts = append(parts, style.Render(intent.Show(b.Keys[0]))+" "+m.st.KeyHint.Render(b.Verb))
+		if len(parts) == 5 {
+			break
+		}
+	}
+	if m.focus == FocusComposer && m.top() == nil {
+		parts = append(parts, m.st.Key.Render(m.helpKey())+" "+m.st.KeyHint.Render("help"))
+	}
+	for len(parts) > 0 {
+		s := strings.Join(parts, "   ") + " "
+		if ansi.StringWidth(s) <= w {
+			return s
+		}
+		parts = parts[:len(parts)-1]
+	}
+	return ""
+}
+
+// drawView draws what is open over the panes.
+func (m *Model) drawView(frame string, v view.View, now time.Time) string {
+	body := m.layout.H - 1
+	w, h := v.Size(m.layout.W, body)
+	w, h = clamp(w, min(16, m.layout.W), m.layout.W), clamp(h, min(4, body), body)
+	r := Rect{(m.layout.W - w) / 2, (body - h) / 3, w, h}
+	if rv, ok := v.(*view.Review); ok {
+		rv.SetNow(now)
+	}
+	lines := v.Lines(w-2, h-2)
+	if t, ok := v.(view.Typist); ok && v == m.top() {
+		if x, y, ok := t.Cursor(); ok {
+			m.frame.cursor = tea.NewCursor(r.X+1+min(x, w-3), r.Y+1+y)
+		}
+	}
+	return overlay(frame, r, box(lines, w, h, v.Title(), v.Note(), v == m.top(), m.st))
+}
+
+// drawHints draws the completion list over the message's box.
+func (m *Model) drawHints(frame string) string {
+	h := m.composer.Hints()
+	if !h.Open() || m.focus != FocusComposer || m.top() != nil {
+		return frame
+	}
+	r := m.layout.Panes[FocusComposer]
+	w := min(r.W, 64)
+	lines := h.Lines(w-2, m.st)
+	high := len(lines) + 2
+	return overlay(frame, Rect{r.X, max(r.Y-high, 0), w, high}, box(lines, w, high, "", "", true, m.st))
+}
+
+// drawToast draws a short note at the lower right, never over the message.
+func (m *Model) drawToast(frame string) string {
+	if m.toast == "" {
+		return frame
+	}
+	text := " " + safetext.Line(m.toast) + " "
+	w := min(ansi.StringWidth(text), m.layout.W)
+	y := m.layout.Status.Y - 1
+	if r := m.layout.Panes[FocusComposer]; r.Shown() && m.top() == nil {
+		y = r.Y - 1
+	}
+	return overlay(frame, Rect{m.layout.W - w, max(y, 0), w, 1}, []string{m.st.Selection.Render(fit(text, w))})
+}
+
+func pullNote(p event.PullProgress) string {
+	if p.Total <= 0 {
+		return "pulling " + safetext.Line(p.Model) + ": " + safetext.Line(p.Status)
+	}
+	const cells = 10
+	done := int(p.Completed * cells / p.Total)
+	return fmt.Sprintf("pulling %s %s%s %d%%", safetext.Line(p.Model), strings.Repeat("█", done), strings.Repeat("░", cells-done), p.Completed*100/p.Total)
+}

@@ -1,0 +1,102 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"chela/engine/pipeline"
+	"chela/themes"
+	"chela/tiers"
+	"chela/ui/intent"
+	"chela/ui/pane"
+)
+
+// slashCommand is a command typed into the message. With an argument it does
+// at once what its intent asks for in a menu.
+type slashCommand struct {
+	name   string
+	arg    string // what may follow, for the completion list
+	about  string
+	intent intent.Intent
+	with   func(m *Model, arg string) tea.Cmd // nil: it takes no argument
+}
+
+var slashCommands = []slashCommand{
+	{"/model", "NAME", "pick the model", intent.PickModel, func(m *Model, arg string) tea.Cmd { return m.useModel(arg) }},
+	{"/mode", "MODE", "what runs without a question", intent.PickMode, func(m *Model, arg string) tea.Cmd {
+		mode, err := pipeline.ParseMode(arg)
+		if err != nil {
+			return m.say(err.Error())
+		}
+		return m.setMode(mode)
+	}},
+	{"/tier", "TIER", "which tools the model gets", intent.PickTier, func(m *Model, arg string) tea.Cmd {
+		t, err := tiers.Parse(arg)
+		if err != nil {
+			return m.say(err.Error())
+		}
+		return m.command(func(ctx context.Context) error { return m.session.SetTier(ctx, &t) }, "tier: "+t.String())
+	}},
+	{"/promote", "TOOL", "give the model a tool for this session", intent.Promote, func(m *Model, arg string) tea.Cmd {
+		return m.command(func(ctx context.Context) error { return m.session.Promote(ctx, arg, true) }, arg+" is given for this session")
+	}},
+	{"/new", "", "start a new session", intent.NewSession, nil},
+	{"/sessions", "", "list and resume sessions", intent.PickSession, nil},
+	{"/rules", "", "list and revoke rules", intent.ListRules, nil},
+	{"/pull", "NAME", "download a model", intent.PullModel, func(m *Model, arg string) tea.Cmd { return m.startPull(arg) }},
+	{"/rename", "TITLE", "give this session a title", "", func(m *Model, arg string) tea.Cmd {
+		return m.command(func(ctx context.Context) error { return m.session.Rename(ctx, arg) }, "renamed")
+	}},
+	{"/theme", "NAME", "change the colours", intent.PickTheme, func(m *Model, arg string) tea.Cmd {
+		if arg != "auto" && !slices.Contains(themes.Names(), arg) {
+			return m.say(fmt.Sprintf("theme %q is unknown: use auto, %s", arg, strings.Join(themes.Names(), ", ")))
+		}
+		return m.setTheme(arg)
+	}},
+	{"/stop", "", "stop the turn", intent.CancelTurn, nil},
+	{"/mouse", "", "turn the mouse on or off", intent.Mouse, nil},
+	{"/help", "", "show the keys", intent.Help, nil},
+	{"/quit", "", "leave; everything is kept", intent.Quit, nil},
+}
+
+func slashSuggestions() []pane.Suggestion {
+	var out []pane.Suggestion
+	for _, c := range slashCommands {
+		out = append(out, pane.Suggestion{Text: c.name, About: strings.TrimSpace(c.arg + "  " + c.about)})
+	}
+	return out
+}
+
+// slash carries out a command. A text that starts with a slash but is none is
+// given back, so that nothing typed is lost.
+func (m *Model) slash(text string) tea.Cmd {
+	name, arg, _ := strings.Cut(text, " ")
+	arg = strings.TrimSpace(arg)
+	i := slices.IndexFunc(slashCommands, func(c slashCommand) bool { return c.name == name })
+	if i < 0 {
+		m.composer.Restore(text)
+		return m.say(name + " is no command: type / to see them, or put a space in front to send it as a message")
+	}
+	c := slashCommands[i]
+	switch {
+	case arg == "" && c.intent == "":
+		m.composer.Restore(text + " ")
+		return m.say(c.name + " needs " + c.arg)
+	case arg == "":
+		return m.do(c.intent)
+	case c.with == nil:
+		return m.say(c.name + " takes no argument")
+	case m.session == nil:
+		m.composer.Restore(text)
+		return m.say("the engine is not up yet")
+	}
+	if why := m.disabled(c.intent); why != "" {
+		m.composer.Restore(text)
+		return m.say(why)
+	}
+	return c.with(m, arg)
+}
