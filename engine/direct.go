@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"chela/engine/event"
+	"chela/engine/pipeline"
+	"chela/toolkit"
+)
+
+// Call takes one call of a person through the five steps, outside any turn. It
+// is recorded in the session like a model's calls, and judged by the same
+// judge, but the model does not see it. Cancelling the context cancels the
+// call, and that is recorded. The error is only ever the store's.
+func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage) (pipeline.Outcome, error) {
+	out, err := s.engine.pipe.Do(ctx, pipeline.Env{
+		Workspace: s.engine.newWorkspace(s.rec.ID), Session: s.rec.ID, Mode: s.Mode, Attended: s.engine.cfg.Attended,
+		Publish: func(b event.Body) { s.publish(0, b) },
+	}, []pipeline.Call{{Name: tool, Args: args, Origin: toolkit.FromPerson}})
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	return out[0], s.save(ctx)
+}
+
+// Check says how a person's call would be judged in a mode. Nothing runs, asks
+// or is recorded; see pipeline.Check.
+func (e *Engine) Check(ctx context.Context, tool string, args json.RawMessage, mode pipeline.Mode) (pipeline.Checked, error) {
+	return e.pipe.Check(ctx, pipeline.Env{
+		Workspace: e.newWorkspace(""), Mode: func() pipeline.Mode { return mode },
+	}, pipeline.Call{Name: tool, Args: args, Origin: toolkit.FromPerson})
+}
