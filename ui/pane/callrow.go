@@ -1,0 +1,129 @@
+package pane
+
+import (
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"chela/store"
+	"chela/ui/calls"
+	"chela/ui/safetext"
+)
+
+// The widths below which a row of the timeline leaves something out.
+const (
+	withClock  = 38 // the time of day
+	withSteps  = 24 // the indent of the second line
+	shortNames = 10 // cells of a tool's name at least
+)
+
+// callRow is one call in the timeline.
+type callRow struct {
+	pane *Timeline
+	call *calls.Call
+}
+
+func (r *callRow) ID() string     { return r.call.ID }
+func (r *callRow) Finished() bool { return r.call.Finished() }
+
+// Version also counts the seconds of a call that runs, which is what makes its
+// age go on.
+func (r *callRow) Version() uint64 {
+	v := r.call.Version() << 20
+	if r.call.State == store.CallRunning {
+		v += uint64(max(r.running()/time.Second, 0)) & (1<<20 - 1)
+	}
+	return v
+}
+
+func (r *callRow) running() time.Duration { return r.pane.now.Sub(r.call.RunAt) }
+
+func (r *callRow) Render(w int, selected bool) []string {
+	st, c := r.pane.look.st, r.call
+	glyph, style := calls.Glyph(c.State, st)
+	lead := cursor(st, selected)
+	if w >= withClock {
+		at := "        "
+		if !c.EmittedAt.IsZero() {
+			at = c.EmittedAt.Local().Format(time.TimeOnly)
+		}
+		lead += st.Faint.Render(at) + " "
+	}
+	name := st.Text
+	if selected {
+		name = st.Selection
+	}
+	tool := ansi.Truncate(safetext.Line(c.Tool), max(w/3, shortNames), "…")
+	pad := spaces(shortNames - ansi.StringWidth(tool))
+	left := lead + style.Render(glyph) + " " + name.Render(tool) + pad + " " + st.Subtle.Render(safetext.Line(brief(c)))
+	out := []string{spread(left, r.right(), w)}
+	if second := r.second(); second != "" {
+		indent := ansi.StringWidth(lead) + 2
+		if w < withSteps {
+			indent = 2
+		}
+		out = append(out, spaces(indent)+ansi.Truncate(second, max(w-indent, 1), "…"))
+	}
+	return out
+}
+
+// right is how long the call took, or what it is doing.
+func (r *callRow) right() string {
+	st, c := r.pane.look.st, r.call
+	_, style := calls.Glyph(c.State, st)
+	switch c.State {
+	case store.CallRunning:
+		return style.Render(elapsed(r.running()))
+	case store.CallDone:
+		return st.Faint.Render(Took(c.Duration(c.ReturnedAt)))
+	case store.CallFailed:
+		if took := Took(c.Duration(c.ReturnedAt)); took != "" {
+			return st.Faint.Render(took)
+		}
+	case store.CallWaiting:
+		return style.Render("wait")
+	}
+	return style.Render(calls.Word(c.State))
+}
+
+// second is the line below: why it went wrong, or which steps it has passed.
+func (r *callRow) second() string {
+	st, c := r.pane.look.st, r.call
+	switch {
+	case c.Bad():
+		return st.Faint.Render(safetext.Line(firstLine(why(c))))
+	case c.State == store.CallWaiting:
+		return st.Faint.Render("emitted ") + st.OK.Render("✓") + st.Faint.Render(" valid ") + st.OK.Render("✓") +
+			st.Faint.Render(" judged: ") + st.Warn.Render("ask")
+	case c.State == store.CallRunning:
+		judged := safetext.Line(c.Decision)
+		if c.By == "you" {
+			judged += ", you"
+		}
+		return st.Faint.Render("emitted ") + st.OK.Render("✓") + st.Faint.Render(" valid ") + st.OK.Render("✓") +
+			st.Faint.Render(" judged: "+judged+" ") + st.OK.Render("✓") + st.Faint.Render(" ") + st.Accent.Render("runs")
+	}
+	return ""
+}
+
+// why says in one line why a call went wrong. It begins with the state in a
+// word, so that the sign in front is not the only thing that says so.
+func why(c *calls.Call) string {
+	word := calls.Word(c.State)
+	var reason string
+	switch {
+	case c.State == store.CallDenied && c.Reason != "":
+		reason = c.Reason
+	case c.State == store.CallDenied && len(c.Reasons) > 0 && c.By != "you":
+		reason = strings.Join(c.Reasons, "; ")
+	case c.Error != nil:
+		reason = c.Error.Message
+	case c.State == store.CallInterrupted:
+		reason = "the program ended before the call did"
+	}
+	if reason = strings.TrimSpace(reason); reason == "" {
+		return word
+	}
+	return word + " · " + reason
+}
