@@ -125,7 +125,7 @@ func plainCommand(p toolkit.Plan) ([]string, bool) {
 	if strings.ContainsFunc(p.Preview.Command, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		return nil, false // the parser and the shell may read these differently
 	}
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(p.Preview.Command), "")
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(p.Preview.Command), "")
 	if err != nil || len(f.Stmts) != 1 || len(f.Last) > 0 {
 		return nil, false
 	}

@@ -106,7 +106,7 @@ func (p *Pipeline) decide(ctx context.Context, s *step) (Decision, error) {
 		}
 		return Decision{}, p.finish(ctx, s, store.CallFailed, toolkit.Result{}, toolkit.AsError(err))
 	}
-	rules, err := p.Store.Rules(ctx, s.env.Workspace.Root, s.env.Session)
+	rules, err := p.Store.Rules(context.WithoutCancel(turn), s.env.Workspace.Root, s.env.Session)
 	if err != nil {
 		return Decision{}, err
 	}
