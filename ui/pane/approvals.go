@@ -25,8 +25,10 @@ type Approvals struct {
 // waiting is one call in the queue.
 type waiting struct {
 	pipeline.Pending
-	since time.Time // drawn, whole, since then; zero: not yet
-	facts []fact    // the second line; made when first drawn
+	since  time.Time // drawn, whole, since then; zero: not yet
+	facts  []fact    // the second line; made when first drawn
+	hidden bool      // something in it cannot be seen; known with facts
+	cut    bool      // the first line had no room for all of it
 }
 
 // NewApprovals returns an empty queue.

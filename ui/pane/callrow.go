@@ -11,10 +11,8 @@ import (
 	"chela/ui/safetext"
 )
 
-// The widths below which a row of the timeline leaves something out.
 const (
-	withClock  = 38 // the time of day
-	withSteps  = 24 // the indent of the second line
+	withClock  = 38 // the width from which on a row shows the time of day
 	shortNames = 10 // cells of a tool's name at least
 )
 
@@ -59,9 +57,10 @@ func (r *callRow) Render(w int, selected bool) []string {
 	left := lead + style.Render(glyph) + " " + name.Render(tool) + pad + " " + st.Subtle.Render(safetext.Line(brief(c)))
 	out := []string{spread(left, r.right(), w)}
 	if second := r.second(); second != "" {
+		// Below the tool's name, or further left if it only fits there.
 		indent := ansi.StringWidth(lead) + 2
-		if w < withSteps {
-			indent = 2
+		if indent+ansi.StringWidth(second) > w {
+			indent = 3
 		}
 		out = append(out, spaces(indent)+ansi.Truncate(second, max(w-indent, 1), "…"))
 	}
@@ -92,7 +91,7 @@ func (r *callRow) second() string {
 	st, c := r.pane.look.st, r.call
 	switch {
 	case c.Bad():
-		return st.Faint.Render(safetext.Line(firstLine(why(c))))
+		return st.Faint.Render(safetext.Line(firstLine(r.why())))
 	case c.State == store.CallWaiting:
 		return st.Faint.Render("emitted ") + st.OK.Render("✓") + st.Faint.Render(" valid ") + st.OK.Render("✓") +
 			st.Faint.Render(" judged: ") + st.Warn.Render("ask")
@@ -107,10 +106,11 @@ func (r *callRow) second() string {
 	return ""
 }
 
-// why says in one line why a call went wrong. It begins with the state in a
-// word, so that the sign in front is not the only thing that says so.
-func why(c *calls.Call) string {
-	word := calls.Word(c.State)
+// why says why a call went wrong. Where the end of the first line has no room
+// for the state in a word, it comes first here: the sign in front of the row
+// must not be the only thing that says so.
+func (r *callRow) why() string {
+	c := r.call
 	var reason string
 	switch {
 	case c.State == store.CallDenied && c.Reason != "":
@@ -122,8 +122,13 @@ func why(c *calls.Call) string {
 	case c.State == store.CallInterrupted:
 		reason = "the program ended before the call did"
 	}
-	if reason = strings.TrimSpace(reason); reason == "" {
+	reason = strings.TrimSpace(reason)
+	switch word := calls.Word(c.State); {
+	case c.State != store.CallFailed || c.Duration(c.ReturnedAt) <= 0:
+		return reason
+	case reason == "":
 		return word
+	default:
+		return word + " · " + reason
 	}
-	return word + " · " + reason
 }

@@ -11,6 +11,7 @@ import (
 	"chela/themes"
 	"chela/toolkit"
 	"chela/ui/diff"
+	"chela/ui/intent"
 	"chela/ui/safetext"
 )
 
@@ -20,9 +21,8 @@ const maxCounted = 1 << 20
 
 // fact is a piece of the second line of a waiting call.
 type fact struct {
-	text  string
-	tone  tone
-	alarm bool // goes first, so that it is never cut off
+	text string
+	tone tone
 }
 
 // tone is the colour of a fact; the styles may change, the fact does not.
@@ -48,7 +48,7 @@ func (t tone) style(st *themes.Styles) lipgloss.Style {
 func (a *Approvals) draw(it *waiting, selected bool, w int, now time.Time) []string {
 	st := a.st
 	if it.facts == nil {
-		it.facts = factsOf(it.Plan)
+		it.facts, it.hidden = factsOf(it.Plan)
 	}
 	dot, name := st.Warn, st.Text
 	if it.Plan.Level == toolkit.Dangerous {
@@ -67,44 +67,85 @@ func (a *Approvals) draw(it *waiting, selected bool, w int, now time.Time) []str
 		}
 		second += f.tone.style(st).Render(f.text)
 	}
-	return []string{
-		spread(left, st.Faint.Render(Ago(now.Sub(it.Asked))), w),
-		ansi.Truncate(second, w, "…"),
+	age := st.Faint.Render(Ago(now.Sub(it.Asked)))
+	it.cut = ansi.StringWidth(left)+1+ansi.StringWidth(age) > w
+	return []string{spread(left, age, w), ansi.Truncate(second, w, "…")}
+}
+
+// Disabled says why an intent cannot act on the selected call from here, or "".
+// The queue has one line for it, so what hides something, is unusual, or is a
+// command or address that this line does not hold whole, has to be opened
+// before it can be allowed.
+func (a *Approvals) Disabled(i intent.Intent) string {
+	if !i.Allows() {
+		return ""
 	}
+	if a.sel >= len(a.items) {
+		return "no call waits for you"
+	}
+	it := a.items[a.sel]
+	key := intent.KeyOf(intent.Open, []intent.Scope{intent.Approvals})
+	switch p := it.Plan.Preview; {
+	case it.hidden:
+		return "it holds hidden characters: " + key + " opens it"
+	case len(it.Plan.Asks) > 0:
+		return "this call is unusual: " + key + " opens it"
+	case p.Kind == toolkit.PreviewCommand && (it.cut || !strings.Contains(it.Plan.Summary, p.Command)),
+		p.Kind == toolkit.PreviewURL && (it.cut || !strings.Contains(it.Plan.Summary, p.URL)):
+		return "not all of it is on the screen: " + key + " opens it"
+	}
+	return ""
 }
 
 // factsOf says in short what a person should know of a plan: how bad it can
 // be, what it touches, and whether the text hides something.
-func factsOf(p toolkit.Plan) []fact {
-	var out []fact
-	if hides(p) {
-		out = append(out, fact{"! hidden characters", warn, true})
+func factsOf(p toolkit.Plan) (out []fact, hidden bool) {
+	size, added := changeOf(p.Preview)
+	if hidden = hides(p, added); hidden {
+		out = append(out, fact{text: "! hidden characters", tone: warn})
 	}
 	level := fact{text: p.Level.String(), tone: plain}
 	if p.Level == toolkit.Dangerous {
 		level.tone = bad
 	}
 	out = append(out, level)
-	if p.Preview.Kind == toolkit.PreviewDiff {
-		out = append(out, fact{text: sizeOf(p.Preview)})
+	if size != "" {
+		out = append(out, fact{text: size})
 	}
 	out = append(out, touched(p)...)
 	for _, ask := range p.Asks {
 		out = append(out, fact{text: safetext.Line(ask), tone: warn})
 	}
-	return out
+	return out, hidden
 }
 
-// sizeOf is the size of a change in lines.
-func sizeOf(p toolkit.Preview) string {
+// changeOf is the size of a change in lines, and the text that it adds.
+func changeOf(p toolkit.Preview) (size, added string) {
+	if p.Kind != toolkit.PreviewDiff {
+		return "", ""
+	}
 	if len(p.Old)+len(p.New) > maxCounted {
-		return "large change"
+		return "large change", p.New
 	}
 	d, err := diff.New(p.Path, p.Old, p.New)
 	if err != nil {
-		return "change"
+		return "change", p.New
 	}
-	return d.Summary()
+	return d.Summary(), addedBy(d)
+}
+
+// addedBy is the text of the lines that a change adds.
+func addedBy(d *diff.Diff) string {
+	var b strings.Builder
+	for _, h := range d.Hunks {
+		for _, l := range h.Lines {
+			if l.Kind == diff.Added {
+				b.WriteString(strings.TrimSuffix(l.Text, "\r"))
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return b.String()
 }
 
 // touched says what kinds of thing the plan reaches.
@@ -145,20 +186,17 @@ func leaves(p string) bool {
 }
 
 // hides reports whether what would be approved holds characters that cannot be
-// seen, or that look like others.
-func hides(p toolkit.Plan) bool {
-	return safetext.HiddenCommand(p.Preview.Command).Any() || safetext.Hidden(p.Preview.URL).Any() ||
-		safetext.Hidden(p.Summary).Any() || safetext.Hidden(p.Preview.Path).Any() || added(p.Preview)
-}
-
-// added reports whether a change brings such characters in. Those that a file
-// had before are no news.
-func added(p toolkit.Preview) bool {
-	now := safetext.Hidden(p.New)
-	if !now.Any() {
-		return false
+// seen, or that look like others. What a file held before is no news.
+func hides(p toolkit.Plan, added string) bool {
+	if safetext.HiddenCommand(p.Preview.Command).Any() {
+		return true
 	}
-	return safetext.Hidden(p.Old).String() != now.String()
+	for _, text := range []string{p.Summary, p.Preview.Path, p.Preview.URL, p.Preview.Body, p.Preview.Text, added} {
+		if safetext.Hidden(text).Any() {
+			return true
+		}
+	}
+	return false
 }
 
 // copyOf is what copying a waiting call gives, and what that is.

@@ -1,0 +1,152 @@
+package pane
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
+
+	"chela/engine/event"
+	"chela/store"
+	"chela/toolkit"
+	"chela/ui/calls"
+	"chela/ui/intent"
+)
+
+func TestTimelineShowsEachState(t *testing.T) {
+	for _, w := range []int{40, 60, 116} {
+		t.Run(fmt.Sprint(w), func(t *testing.T) {
+			tl := NewTimeline(testStyles(), loaded(someCalls()))
+			tl.SetFocused(true)
+			tl.Handle(intent.Up)
+			frame := tl.Title() + "\n" + plainFrame(t, tl.Lines(w, 14, at(42)), w, 14)
+			golden.RequireEqual(t, []byte(frame))
+		})
+	}
+}
+
+func TestTimelineFitsEverySizeWhateverTheCall(t *testing.T) {
+	stored := someCalls()
+	for i, s := range store2hostile() {
+		s.ID = fmt.Sprintf("h%d", i)
+		stored = append(stored, s)
+	}
+	tl := NewTimeline(testStyles(), loaded(stored))
+	tl.SetFocused(true)
+	for w := 20; w <= 140; w++ {
+		for h := 1; h <= 40; h++ {
+			plainFrame(t, tl.Lines(w, h, at(42)), w, h)
+		}
+	}
+}
+
+func store2hostile() []store.Call {
+	var out []store.Call
+	for _, s := range []store.CallState{store.CallFailed, store.CallDenied, store.CallRunning, store.CallWaiting, store.CallDone} {
+		out = append(out, store.Call{
+			Tool: hostile, Summary: hostile, State: s, Decision: hostile, Reasons: []string{hostile}, DecidedBy: hostile,
+			Error: []byte(`{"message":"\u001b[2J\u202e"}`), RunAt: at(1), EmittedAt: at(1),
+		})
+	}
+	return out
+}
+
+func TestTimelineCountsTheSecondsOfARunningCall(t *testing.T) {
+	tl := NewTimeline(testStyles(), loaded(someCalls()))
+	for _, second := range []float64{42, 43, 59} {
+		frame := plainFrame(t, tl.Lines(60, 14, at(second)), 60, 14)
+		if want := fmt.Sprintf("%ds\n", int(second)-30); !strings.Contains(frame, want) {
+			t.Errorf("after %v seconds the frame lacks %q:\n%s", second, want, frame)
+		}
+	}
+}
+
+func TestTimelineKeepsTheSelectionWhenCallsArrive(t *testing.T) {
+	shared := loaded(someCalls())
+	tl := NewTimeline(testStyles(), shared)
+	tl.SetFocused(true)
+	tl.Lines(60, 20, at(42))
+	if !tl.Select("2") {
+		t.Fatal("call 2 is not known")
+	}
+	tl.Apply(shared.Apply(event.Event{At: at(50), Body: event.CallEmitted{Call: "8", Tool: "exec", Args: []byte(`{}`)}}))
+	tl.Load()
+	tl.Lines(60, 20, at(51))
+	if diff := cmp.Diff(Action(OpenCall{"2"}), tl.Handle(intent.Open)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTimelineShowsTheSelectionOnlyWhenFocused(t *testing.T) {
+	tl := NewTimeline(testStyles(), loaded(someCalls()))
+	tl.Select("2")
+	if frame := plainFrame(t, tl.Lines(60, 20, at(42)), 60, 20); strings.Contains(frame, "▌") {
+		t.Errorf("a selection without focus:\n%s", frame)
+	}
+	tl.SetFocused(true)
+	frame := plainFrame(t, tl.Lines(60, 20, at(42)), 60, 20)
+	if !strings.Contains(frame, "▌09:41:03 ✓ grep") {
+		t.Errorf("no selection with focus:\n%s", frame)
+	}
+}
+
+func TestTimelineFiltersWhatFailed(t *testing.T) {
+	shared := loaded(someCalls())
+	tl := NewTimeline(testStyles(), shared)
+	tl.SetFocused(true)
+	tl.Handle(intent.Filter)
+	frame := plainFrame(t, tl.Lines(60, 20, at(42)), 60, 20)
+	if strings.Contains(frame, "read_file") || !strings.Contains(frame, "TestBackoff") || !strings.Contains(frame, "rm -rf") {
+		t.Errorf("the filter shows:\n%s", frame)
+	}
+	// One that fails meanwhile goes where it was emitted.
+	tl.Apply(shared.Apply(event.Event{At: at(50), Body: event.CallReturned{Call: "5", Error: toolkit.Errorf(toolkit.CodeExecution, "exit 1")}}))
+	tl.Apply(shared.Apply(event.Event{At: at(50), Body: event.CallReturned{Call: "6", OK: true}}))
+	frame = plainFrame(t, tl.Lines(60, 20, at(51)), 60, 20)
+	if !strings.Contains(frame, "exit 1") || strings.Contains(frame, "edit_file") {
+		t.Errorf("the filter shows:\n%s", frame)
+	}
+	// Going to a call that is filtered out shows all again.
+	if !tl.Select("1") || strings.Contains(tl.Title(), "only") {
+		t.Errorf("selecting a call that is filtered out left the filter on: %s", tl.Title())
+	}
+}
+
+func TestTimelineSaysWhyThereIsNothing(t *testing.T) {
+	tl := NewTimeline(testStyles(), calls.New())
+	tl.SetFocused(true)
+	if frame := plainFrame(t, tl.Lines(40, 5, at(0)), 40, 5); !strings.Contains(frame, "Calls appear here") {
+		t.Errorf("empty: %q", frame)
+	}
+	tl.Handle(intent.Filter)
+	if frame := plainFrame(t, tl.Lines(40, 5, at(0)), 40, 5); !strings.Contains(frame, "f shows all") {
+		t.Errorf("filtered: %q", frame)
+	}
+	if _, ok := tl.Handle(intent.Open).(Say); !ok {
+		t.Error("opening nothing says nothing")
+	}
+}
+
+func TestTimelineThawsACallThatFinished(t *testing.T) {
+	shared := loaded(someCalls())
+	tl := NewTimeline(testStyles(), shared)
+	tl.Lines(60, 20, at(42))
+	tl.Apply(shared.Apply(event.Event{At: at(45), Body: event.CallReturned{Call: "5", OK: true, Output: "ok"}}))
+	frame := plainFrame(t, tl.Lines(60, 20, at(90)), 60, 20)
+	if !strings.Contains(frame, "✓ exec       go test ./...") || !strings.Contains(frame, "15.0s") {
+		t.Errorf("after it returned:\n%s", frame)
+	}
+}
+
+func TestTimelineOpensWhatIsClicked(t *testing.T) {
+	tl := NewTimeline(testStyles(), loaded(someCalls()))
+	tl.Lines(60, 20, at(42))
+	if diff := cmp.Diff(Action(OpenCall{"3"}), tl.Click(3)); diff != "" { // its second line
+		t.Error(diff)
+	}
+	if act := tl.Click(19); act != nil {
+		t.Errorf("a click below the last call gives %v", act)
+	}
+}
