@@ -118,14 +118,14 @@ func (p *CallPage) steps(w int) sheet {
 			out.fact("rule", safetext.Line(c.Rule), p.st.Text)
 		}
 		if c.Reason != "" {
-			out.fact("remark", safetext.Review(c.Reason), p.st.Text)
+			out.says("remark", safetext.Review(c.Reason), p.st.Text)
 		}
 		for i, reason := range c.Reasons {
 			label := ""
 			if i == 0 {
 				label = "because"
 			}
-			out.fact(label, safetext.Line(reason), p.st.Text)
+			out.says(label, safetext.Line(reason), p.st.Text)
 		}
 	}
 	if len(c.Repairs) > 0 {
@@ -137,21 +137,15 @@ func (p *CallPage) steps(w int) sheet {
 	if e := c.Error; e != nil {
 		out.heading("error")
 		out.fact("code", safetext.Line(string(e.Code)), p.st.Bad)
-		out.fact("message", safetext.Review(e.Message), p.st.Text)
+		out.says("message", safetext.Review(e.Message), p.st.Text)
 		if e.Hint != "" {
-			out.fact("hint", safetext.Review(e.Hint), p.st.Text)
+			out.says("hint", safetext.Review(e.Hint), p.st.Text)
 		}
 		again := "no"
 		if e.Retryable {
 			again = "yes"
 		}
 		out.fact("retryable", again, p.st.Text)
-	}
-	if len(c.Changed) > 0 {
-		out.heading("changed")
-		for _, f := range c.Changed {
-			out.fact(safetext.Line(f.Kind), fmt.Sprintf("%s  +%d -%d", safetext.Line(f.Path), f.Added, f.Removed), p.st.Text)
-		}
 	}
 	return sheet{lines: out.lines}
 }

@@ -33,6 +33,11 @@ func (r *Review) policy(w int) sheet {
 		out.prose("! ", ask, r.st.Warn)
 	}
 
+	if r.warning != "" {
+		out.heading("hidden characters")
+		out.prose("! ", r.warning, r.st.Bad)
+	}
+
 	out.heading("what it touches")
 	if len(p.Effects) == 0 {
 		out.prose("", "nothing that the tool states", r.st.Text)

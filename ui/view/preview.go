@@ -9,6 +9,7 @@ import (
 	"chela/themes"
 	"chela/toolkit"
 	"chela/ui/diff"
+	"chela/ui/pane"
 	"chela/ui/safetext"
 )
 
@@ -86,7 +87,7 @@ func (v *preview) change(out *writer, o diff.Options) []int {
 	if p.Old == "" && p.New != "" {
 		size += " · new file"
 	}
-	out.lines = append(out.lines, ends(out.st.Strong.Render(cutLine(p.Path, out.w)), out.st.Subtle.Render(size), out.w))
+	out.path(p.Path, size)
 	out.blank()
 	d := diff.NewRenderer(*out.st).Render(v.diff, out.w, o)
 	hunks := make([]int, len(d.Hunks))
@@ -95,6 +96,22 @@ func (v *preview) change(out *writer, o diff.Options) []int {
 	}
 	out.lines = append(out.lines, d.Lines...)
 	return hunks
+}
+
+// path draws the file's path whole, and the size of the change beside it.
+func (o *writer) path(path, size string) {
+	rows := hardwrap(strings.ReplaceAll(safetext.Command(path), "\n", safetext.NewlineMark), o.w)
+	last := len(rows) - 1
+	for i, row := range rows {
+		rows[i] = o.st.Strong.Render(row)
+	}
+	size = o.st.Subtle.Render(size)
+	if with := ends(rows[last], o.w, size); with != rows[last] {
+		rows[last] = with
+	} else {
+		rows = append(rows, size)
+	}
+	o.lines = append(o.lines, rows...)
 }
 
 func (o *writer) notes(notes []string) {
@@ -120,7 +137,7 @@ func (o *writer) command(p toolkit.Preview, deadline time.Duration) {
 		o.fact("environment", safetext.Command(e), o.st.Text)
 	}
 	if deadline > 0 {
-		o.fact("deadline", deadline.String(), o.st.Text)
+		o.fact("deadline", pane.Took(deadline), o.st.Text)
 	}
 	if p.Body != "" {
 		o.heading("input")

@@ -113,6 +113,8 @@ func (r *Review) Disabled(i intent.Intent) string {
 	switch {
 	case i.Allows() && r.preview.tooLong():
 		return "too long to be shown whole: deny it"
+	case i.Allows() && !r.reviewed && r.tab != tabPreview:
+		return "the preview was not read to its end yet"
 	case i.Allows() && !r.reviewed:
 		return "the end is not on screen yet: scroll down"
 	case (i == intent.ApproveSession || i == intent.ApproveRule) && len(r.pending.Offers) == 0:
@@ -192,7 +194,7 @@ func (r *Review) Lines(w, h int) []string {
 	room := h - len(head) - len(foot)
 	s := r.sheet(max(w-2, 1))
 	first, last := r.scroll[r.tab].Window(len(s.lines), room)
-	if r.tab == tabPreview && room > 0 && last == len(s.lines) {
+	if r.tab == tabPreview && h >= withWarning && room > 0 && last == len(s.lines) {
 		r.reviewed = true
 		foot = r.foot(w, h) // it may say otherwise now
 	}
@@ -209,6 +211,7 @@ func (r *Review) Lines(w, h int) []string {
 
 // The heights below which a review leaves something out.
 const (
+	withWarning = 3 // below that, nothing can be allowed either
 	withTabs    = 4
 	withReason  = 5
 	withAir     = 14
@@ -219,13 +222,15 @@ const (
 func (r *Review) head(w, h int) []string {
 	var out []string
 	if h >= withTabs {
-		right := ""
+		var where []string
 		if r.of > 1 {
-			right = r.st.Subtle.Render(fmt.Sprintf("%d of %d waiting · %s next ", r.at, r.of, intent.KeyOf(intent.NextItem, reviewScopes)))
+			short := fmt.Sprintf("%d of %d", r.at, r.of)
+			next := intent.KeyOf(intent.NextItem, reviewScopes) + " next"
+			where = []string{r.st.Subtle.Render(short + " waiting · " + next), r.st.Subtle.Render(short)}
 		}
-		out = append(out, ends(" "+tabBar(r.st, reviewNames, r.tab, w-2), right, w))
+		out = append(out, ends(" "+tabBar(r.st, reviewNames, r.tab, w-2), w-1, where...))
 	}
-	if r.warning != "" && h >= 3 {
+	if r.warning != "" && h >= withWarning {
 		lines := strings.Split(ansi.Wrap("! hidden characters: "+r.warning, max(w-2, 1), ""), "\n")
 		if most := max(h/6, 1); len(lines) > most {
 			lines = lines[:most]

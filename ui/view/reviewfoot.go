@@ -20,7 +20,7 @@ func (r *Review) foot(w, h int) []string {
 		out = append(out, "")
 	}
 	if h >= withReason {
-		out = append(out, ends(" "+r.place(), r.verdict(), w-1))
+		out = append(out, r.place(w))
 	}
 	most := 1
 	if h >= twoKeyLines {
@@ -29,21 +29,20 @@ func (r *Review) foot(w, h int) []string {
 	return append(out, r.keys(w, most)...)
 }
 
-// place is the hunk that the review is at.
-func (r *Review) place() string {
-	n := r.preview.hunks()
-	if n < 2 || r.tab != tabPreview {
-		return ""
+// place is the hunk that the review is at, and whether the call can be allowed
+// or why not yet, which comes first where there is no room for both.
+func (r *Review) place(w int) string {
+	left, right := "", r.st.Faint.Render("seen to the end")
+	if n := r.preview.hunks(); n > 1 && r.tab == tabPreview {
+		left = r.st.Faint.Render(fmt.Sprintf("hunk %d of %d", r.hunk+1, n))
 	}
-	return r.st.Faint.Render(fmt.Sprintf("hunk %d of %d", r.hunk+1, n))
-}
-
-// verdict says why the call cannot be allowed yet, or that it can.
-func (r *Review) verdict() string {
 	if why := r.Disabled(intent.Approve); why != "" {
-		return r.st.Warn.Render(why)
+		right = r.st.Warn.Render(why)
 	}
-	return r.st.Faint.Render("seen to the end")
+	if line := ends(" "+left, w-1, right); line != " "+left {
+		return line
+	}
+	return " " + right
 }
 
 // keys draws the keys that decide in at most most lines, with their verbs if

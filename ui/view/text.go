@@ -86,9 +86,20 @@ func (o *writer) verbatim(lines []string, first, next string) {
 // labelWidth is the column of the labels in front of facts.
 const labelWidth = 12
 
-// fact is a labelled value, in as many lines as it takes. The value must be
-// harmless already.
+// fact is a labelled value, in as many lines as it takes, with no blank of it
+// lost. The value must be harmless already.
 func (o *writer) fact(label, value string, style lipgloss.Style) {
+	o.labelled(label, value, style, hardwrap)
+}
+
+// says is [writer.fact] for a sentence, which breaks at blanks.
+func (o *writer) says(label, text string, style lipgloss.Style) {
+	o.labelled(label, text, style, func(line string, w int) []string {
+		return strings.Split(ansi.Wrap(line, w, ""), "\n")
+	})
+}
+
+func (o *writer) labelled(label, value string, style lipgloss.Style, wrap func(string, int) []string) {
 	lead := o.st.Faint.Render(label) + strings.Repeat(" ", max(labelWidth-ansi.StringWidth(label), 1))
 	n := ansi.StringWidth(lead)
 	if n+8 > o.w {
@@ -97,7 +108,7 @@ func (o *writer) fact(label, value string, style lipgloss.Style) {
 	}
 	indent := strings.Repeat(" ", n)
 	for _, line := range strings.Split(value, "\n") {
-		for _, row := range hardwrap(line, max(o.w-n, 1)) {
+		for _, row := range wrap(line, max(o.w-n, 1)) {
 			o.lines = append(o.lines, lead+style.Render(row))
 			lead = indent
 		}
@@ -155,14 +166,15 @@ func clip(lines []string, w, h int) []string {
 	return lines
 }
 
-// ends puts left and right at the two ends of a line of w cells; the right one
-// is left out when there is no room for both.
-func ends(left, right string, w int) string {
-	gap := w - ansi.StringWidth(left) - ansi.StringWidth(right)
-	if right == "" || gap < 1 {
-		return left
+// ends puts left and right at the two ends of a line of w cells; the right one,
+// in the first of its wordings that there is room for.
+func ends(left string, w int, right ...string) string {
+	for _, r := range right {
+		if gap := w - ansi.StringWidth(left) - ansi.StringWidth(r); r != "" && gap > 0 {
+			return left + strings.Repeat(" ", gap) + r
+		}
 	}
-	return left + strings.Repeat(" ", gap) + right
+	return left
 }
 
 // tabBar draws the names of the tabs, the one that is shown in brackets. On a
