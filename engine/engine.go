@@ -51,6 +51,7 @@ type Config struct {
 	Timeout   time.Duration  // of one call; 0: pipeline.DefaultTimeout
 	Attended  bool           // a person can answer approvals
 	Net       guard.NetOptions
+	Now       func() time.Time // optional: the clock, for tests and replays
 }
 
 // Engine holds what sessions share.
@@ -83,11 +84,15 @@ func New(cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("opening the workspace: %w", err)
 	}
 	cfg.Workspace = files.Dir()
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	cfg.Net.AllowHosts = append(cfg.Net.AllowHosts, cfg.Settings.Security.AllowedHosts...)
 	e := &Engine{
 		cfg: cfg, files: files, sessions: map[string]*Session{}, models: map[string]ollama.Model{}, pulls: map[string]context.CancelFunc{},
-		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Timeout: cfg.Timeout},
+		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Timeout: cfg.Timeout, Now: cfg.Now},
 	}
+	e.stream.Now = cfg.Now
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.openGuards(); err != nil {
 		return nil, errors.Join(err, files.Close())

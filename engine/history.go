@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/ollama/ollama/api"
 
@@ -57,7 +56,7 @@ const interruptedText = "error: chela was stopped before this call finished. It 
 // closes what was left open when the program ended.
 func (s *Session) restore(ctx context.Context) error {
 	st := s.engine.cfg.Store
-	if _, err := st.Interrupt(ctx, s.rec.ID, time.Now()); err != nil {
+	if _, err := st.Interrupt(ctx, s.rec.ID, s.engine.cfg.Now()); err != nil {
 		return err
 	}
 	messages, err := st.Messages(ctx, s.rec.ID)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/ollama/ollama/api"
 
@@ -71,7 +70,7 @@ type State struct {
 // approvals expired. It is an error (store.ErrInUse) if another program has it
 // open.
 func (e *Engine) Open(ctx context.Context, o OpenOptions) (*Session, error) {
-	now := time.Now()
+	now := e.cfg.Now()
 	rec := store.Session{
 		ID: newID(), Title: o.Title, Workspace: e.cfg.Workspace, Mode: e.cfg.Settings.Security.Mode.String(), Created: now, Updated: now,
 	}
@@ -291,7 +290,7 @@ func (s *Session) Close() {
 
 func (s *Session) save(ctx context.Context) error {
 	s.mu.Lock()
-	s.rec.Updated = time.Now()
+	s.rec.Updated = s.engine.cfg.Now()
 	rec := s.rec
 	s.mu.Unlock()
 	return s.engine.cfg.Store.PutSession(context.WithoutCancel(ctx), rec)

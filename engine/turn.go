@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ollama/ollama/api"
 
@@ -131,7 +130,7 @@ func (s *Session) turn(ctx context.Context, text string) {
 // give it the results, until it answers without a call.
 func (s *Session) loop(ctx context.Context, turn int, text string) event.TurnEnded {
 	user, err := s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), store.Message{
-		ID: newID(), Session: s.rec.ID, Turn: turn, Role: store.RoleUser, Content: text, Created: time.Now(),
+		ID: newID(), Session: s.rec.ID, Turn: turn, Role: store.RoleUser, Content: text, Created: s.engine.cfg.Now(),
 	})
 	if err != nil {
 		return event.TurnEnded{Reason: event.EndedError, Error: err.Error()}
@@ -281,7 +280,7 @@ func (s *Session) keep(ctx context.Context, turn int, id string, reply ollama.Re
 	}
 	_, err = s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), store.Message{
 		ID: id, Session: s.rec.ID, Turn: turn, Role: store.RoleAssistant, Content: reply.Text, Thinking: reply.Thinking,
-		Model: s.modelName(), Calls: ids, Partial: partial, Stats: stats, Created: time.Now(),
+		Model: s.modelName(), Calls: ids, Partial: partial, Stats: stats, Created: s.engine.cfg.Now(),
 	})
 	if err != nil {
 		return err
@@ -326,7 +325,7 @@ func (s *Session) act(ctx context.Context, turn, step int, calls []pipeline.Call
 // answer appends the result of a call to the conversation.
 func (s *Session) answer(ctx context.Context, turn int, call, tool, text string) error {
 	_, err := s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), store.Message{
-		ID: newID(), Session: s.rec.ID, Turn: turn, Role: store.RoleTool, Content: text, Call: call, Tool: tool, Created: time.Now(),
+		ID: newID(), Session: s.rec.ID, Turn: turn, Role: store.RoleTool, Content: text, Call: call, Tool: tool, Created: s.engine.cfg.Now(),
 	})
 	if err != nil {
 		return err

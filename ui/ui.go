@@ -84,7 +84,7 @@ type Model struct {
 	conversation *pane.Conversation
 	timeline     *pane.Timeline
 	approvals    *pane.Approvals
-	files        *pane.Files
+	files        *pane.FilesPane
 	composer     *pane.Composer
 	views        []view.View
 

@@ -10,11 +10,14 @@ import (
 // Stream numbers events and hands them to its subscribers. The zero value is
 // ready to use; it is safe for concurrent use.
 type Stream struct {
+	// Now is the clock; nil means time.Now. It must be set before the first
+	// use.
+	Now func() time.Time
+
 	mu     sync.Mutex
 	seq    uint64
 	closed bool
 	subs   map[*Subscription]struct{}
-	now    func() time.Time
 }
 
 // ErrClosed is returned by Next once the stream or subscription is closed and
@@ -31,8 +34,8 @@ func (s *Stream) Publish(session string, turn int, body Body) Event {
 	}
 	s.seq++
 	now := time.Now
-	if s.now != nil {
-		now = s.now
+	if s.Now != nil {
+		now = s.Now
 	}
 	e := Event{Seq: s.seq, At: now(), Session: session, Turn: turn, Body: body}
 	for sub := range s.subs {

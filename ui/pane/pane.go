@@ -13,7 +13,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"chela/toolkit/guard"
 	"chela/ui/calls"
 )
 
@@ -39,11 +38,6 @@ type (
 	// ReadFiles asks for the file tree to be read again.
 	ReadFiles struct{}
 )
-
-// Files is what the file pane needs of the workspace.
-type Files interface {
-	ReadDir(p string, limit int) (entries []guard.DirEntry, more bool, err error)
-}
 
 // clock is when something happened, as a list shows it.
 func clock(t time.Time) string {

@@ -1,0 +1,215 @@
+package ui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"chela/store"
+)
+
+func (d *driver) file(name string) string {
+	b, err := os.ReadFile(filepath.Join(d.dir, name))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// submit writes a prompt and sends it.
+func (d *driver) submit(text string) {
+	d.write(text)
+	d.press("enter")
+}
+
+func TestReadingAFileNeedsNoApproval(t *testing.T) {
+	d := start(t, setup{files: map[string]string{"go.mod": "module demo\n\ngo 1.26\n"}})
+	d.shows("pocket", "built-in pocket model", "go.mod")
+	d.submit("read go.mod")
+	d.shows("✓ read_file", "Done: read_file returned", "Timeline · 1")
+}
+
+func TestACommandWaitsAndRunsAfterApproval(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("run `echo hello-from-bash`")
+	d.shows("Approvals · 1", "‖ exec", "dangerous")
+	if d.m.focus != FocusComposer {
+		t.Fatal("the approval took the focus")
+	}
+	d.press("alt+3")
+	d.settle()
+	d.press("a")
+	d.shows("✓ exec", "hello-from-bash")
+	if !strings.Contains(d.screen(), "Approvals ") || d.m.approvals.Len() != 0 {
+		t.Error("the call still waits")
+	}
+}
+
+func TestAFileIsWrittenOnlyAfterTheReview(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("write notes.txt containing hello")
+	d.shows("Approvals · 1", "write_file")
+	d.press("alt+3", "enter")
+	d.shows("Review", "notes.txt", "hello")
+	if d.file("notes.txt") != "" {
+		t.Fatal("it was written before the answer")
+	}
+	d.settle()
+	d.press("a")
+	d.shows("✓ write_file")
+	d.until("the file", func(string) bool { return strings.Contains(d.file("notes.txt"), "hello") })
+	d.gone("Review")
+}
+
+// Keys that were typed for something else must never decide a call: not while
+// the message has the focus, not in the first moments of the queue.
+func TestKeysTypedAheadDecideNothing(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("write notes.txt containing hello")
+	d.shows("Approvals · 1")
+	d.write("and yes a always r")
+	d.press("alt+3", "a", "s", "r", "enter", "a", "s", "r", "d", "space", "enter")
+	if d.m.approvals.Len() != 1 || d.file("notes.txt") != "" {
+		t.Fatalf("a key decided the call:\n%s", d.screen())
+	}
+	if got := d.m.composer.Value(); got != "and yes a always r" {
+		t.Errorf("the message holds %q", got)
+	}
+}
+
+func TestDenyingWithAReasonTellsTheModel(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("write notes.txt containing hello")
+	d.shows("Approvals · 1")
+	d.press("alt+3")
+	d.settle()
+	d.press("D")
+	d.shows("Deny write_file")
+	d.write("use a.txt")
+	d.press("enter")
+	d.shows("■ write_file", "Understood, I will not do that.")
+	calls, err := d.m.eng.Store().Calls(t.Context(), d.m.session.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := calls[len(calls)-1]; last.State != store.CallDenied || !strings.Contains(last.Output, "use a.txt") {
+		t.Errorf("stored %+v", last)
+	}
+}
+
+func TestARuleIsShownBeforeItIsMadeAndThenHolds(t *testing.T) {
+	d := start(t, setup{files: map[string]string{"sub/keep": ""}})
+	d.submit("write sub/one.txt containing hello")
+	d.shows("Approvals · 1")
+	d.press("alt+3")
+	d.settle()
+	d.press("r")
+	d.shows("Make a rule", "write_file inside sub/, in this workspace")
+	d.press("enter")
+	d.until("the file", func(string) bool { return d.file("sub/one.txt") != "" })
+	d.shows("Done: write_file")
+	d.press("esc")
+	d.submit("write sub/two.txt containing hello")
+	d.until("the second file", func(string) bool { return d.file("sub/two.txt") != "" })
+	if d.m.approvals.Len() != 0 {
+		t.Error("it asked again")
+	}
+}
+
+func TestSlashCommandsAndMenus(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("/mode standard")
+	d.shows("standard mode: ")
+	d.submit("/mode yolo")
+	d.shows(`mode "yolo" is unknown`)
+	d.submit("/nosuch")
+	d.shows("/nosuch is no command")
+	if d.m.composer.Value() != "/nosuch" {
+		t.Errorf("what was typed is lost: %q", d.m.composer.Value())
+	}
+	d.press("ctrl+c")
+	d.press("ctrl+p")
+	d.shows("Do", "Approvals: open the queue")
+	d.write("theme")
+	d.shows("Theme: choose")
+	d.press("enter")
+	d.shows("light", "follows the terminal")
+	d.write("light")
+	d.press("enter")
+	d.shows("theme light")
+	if d.m.theme != "light" {
+		t.Errorf("theme %q", d.m.theme)
+	}
+}
+
+func TestHelpIsMadeOfTheTable(t *testing.T) {
+	d := start(t, setup{})
+	d.press("?")
+	d.shows("Keys: message", "Sends the message")
+	d.press("esc")
+	d.gone("Keys: message")
+	d.press("alt+3", "?")
+	d.shows("Keys: approvals", "Lets this call run.")
+}
+
+func TestASessionResumesWithItsCalls(t *testing.T) {
+	d := start(t, setup{files: map[string]string{"go.mod": "module demo\n"}})
+	d.submit("read go.mod")
+	d.shows("Done: read_file")
+	first := d.m.session.ID()
+	d.submit("/new")
+	d.until("the new session", func(string) bool { return d.m.session.ID() != first })
+	d.gone("Done: read_file")
+	d.press("ctrl+s")
+	d.shows("Sessions of this project", "read go.mod")
+	d.write("read go.mod")
+	d.press("enter")
+	d.until("the old session", func(string) bool { return d.m.session.ID() == first })
+	d.shows("Done: read_file", "Timeline · 1")
+}
+
+func TestLeavingTakesTwoPressesAndKeepsWhatIsTyped(t *testing.T) {
+	d := start(t, setup{})
+	d.write("half a thought")
+	d.press("ctrl+c")
+	if d.m.composer.Value() != "" || d.quit {
+		t.Fatal("the first press should clear the message and no more")
+	}
+	d.press("ctrl+c")
+	d.shows("again to quit")
+	if d.m.quitting {
+		t.Fatal("one press quits")
+	}
+	d.press("ctrl+c")
+	d.until("the end", func(string) bool { return d.quit })
+}
+
+func TestFilesFindAndMention(t *testing.T) {
+	d := start(t, setup{files: map[string]string{"engine/turn.go": "package engine\n", "README.md": "# demo\n"}})
+	d.shows("engine", "README.md")
+	d.press("alt+4", "/")
+	d.shows("Find a file")
+	d.write("trn")
+	d.shows("engine/turn.go")
+	d.press("enter")
+	d.shows("package engine")
+	d.press("esc", "esc")
+	d.write("look at @turn")
+	d.shows("@engine/turn.go")
+	d.press("enter")
+	if got := d.m.composer.Value(); got != "look at @engine/turn.go " {
+		t.Errorf("message %q", got)
+	}
+}
+
+func TestAServerThatDoesNotAnswerIsSaidOnceAndThePocketModelWorks(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("/model qwen3:8b")
+	d.shows("model qwen3:8b")
+	d.submit("hello")
+	d.shows("no Ollama server answers at 127.0.0.1:1")
+	d.press("esc")
+	d.submit("/model pocket")
+	d.shows("the built-in pocket model: a demonstration")
+}
