@@ -227,11 +227,22 @@ func TestTheQueueAllowsOnlyWhatItShowsWhole(t *testing.T) {
 	long := execPlan("x", "go test "+strings.Repeat("./engine ", 20))
 	other := execPlan("x", "rm -rf .")
 	other.Summary = "tidies up"
+	elsewhere := execPlan("x", "make")
+	elsewhere.Preview.Dir = "build"
+	preset := execPlan("x", "make")
+	preset.Preview.Env = []string{"PATH=/tmp"}
+	get := toolkit.Plan{Tool: "web_fetch", Summary: "https://a.example/", Preview: toolkit.Preview{Kind: toolkit.PreviewURL, URL: "https://a.example/"}}
+	post := get
+	post.Preview.Body = "secret"
 	for _, c := range []struct {
 		name string
 		plan toolkit.Plan
 		want bool
 	}{
+		{"a command in another folder", elsewhere, false},
+		{"a command with an environment", preset, false},
+		{"an address", get, true},
+		{"an address with a body", post, false},
 		{"a short command", execPlan("x", "go test ./engine"), true},
 		{"a change", editPlan("x"), true},
 		{"a command that is cut off", long, false},
@@ -241,6 +252,9 @@ func TestTheQueueAllowsOnlyWhatItShowsWhole(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := queue(pending("x", at(0), c.plan))
+			if a.Disabled(intent.Approve) == "" {
+				t.Error("it can be allowed before it was drawn")
+			}
 			a.Lines(60, 5, at(1))
 			if why := a.Disabled(intent.Approve); (why == "") != c.want {
 				t.Errorf("allowing: %q", why)

@@ -19,12 +19,6 @@ func cursor(st *themes.Styles, selected bool) string {
 	return " "
 }
 
-// column cuts or pads s to exactly w cells.
-func column(s string, w int) string {
-	s = ansi.Truncate(s, max(w, 0), "…")
-	return s + spaces(w-ansi.StringWidth(s))
-}
-
 // clip makes lines fit w by h cells.
 func clip(lines []string, w, h int) []string {
 	lines = lines[:min(len(lines), max(h, 0))]

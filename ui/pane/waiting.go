@@ -84,17 +84,30 @@ func (a *Approvals) Disabled(i intent.Intent) string {
 		return "no call waits for you"
 	}
 	it := a.items[a.sel]
-	key := intent.KeyOf(intent.Open, []intent.Scope{intent.Approvals})
-	switch p := it.Plan.Preview; {
+	open := intent.KeyOf(intent.Open, []intent.Scope{intent.Approvals}) + " opens it"
+	switch {
+	case it.since.IsZero():
+		return "not on the screen yet"
 	case it.hidden:
-		return "it holds hidden characters: " + key + " opens it"
+		return "it holds hidden characters: " + open
 	case len(it.Plan.Asks) > 0:
-		return "this call is unusual: " + key + " opens it"
-	case p.Kind == toolkit.PreviewCommand && (it.cut || !strings.Contains(it.Plan.Summary, p.Command)),
-		p.Kind == toolkit.PreviewURL && (it.cut || !strings.Contains(it.Plan.Summary, p.URL)):
-		return "not all of it is on the screen: " + key + " opens it"
+		return "this call is unusual: " + open
+	case it.cut && it.Plan.Preview.Kind != toolkit.PreviewDiff, !onOneLine(it.Plan):
+		return "not all of it is on the screen: " + open
 	}
 	return ""
+}
+
+// onOneLine reports whether the summary of a command or request is all there is
+// to it: nothing that is sent or set beside it, no blanks or lines left out.
+func onOneLine(p toolkit.Plan) bool {
+	switch v := p.Preview; v.Kind {
+	case toolkit.PreviewCommand:
+		return strings.Contains(p.Summary, v.Command) && len(v.Env) == 0 && (v.Dir == "" || v.Dir == ".")
+	case toolkit.PreviewURL:
+		return strings.Contains(p.Summary, v.URL) && v.Body == "" && len(v.Headers) == 0
+	}
+	return true
 }
 
 // factsOf says in short what a person should know of a plan: how bad it can

@@ -194,7 +194,7 @@ func (r *Review) Lines(w, h int) []string {
 	room := h - len(head) - len(foot)
 	s := r.sheet(max(w-2, 1))
 	first, last := r.scroll[r.tab].Window(len(s.lines), room)
-	if r.tab == tabPreview && h >= withWarning && room > 0 && last == len(s.lines) {
+	if !r.reviewed && r.tab == tabPreview && h >= withWarning && room > 0 && last == len(s.lines) {
 		r.reviewed = true
 		foot = r.foot(w, h) // it may say otherwise now
 	}
