@@ -1,0 +1,35 @@
+// Package catalogue builds the registry of every built-in tool.
+//
+// It guarantees the order of the public catalogue, which is the order in every
+// prompt, and (by its tests) that each tool has the name, category, level,
+// tier and parameters which the catalogue states, that no tool reaches files,
+// programs or the network except through toolkit/guard, and that the token
+// counts in toolkit/tokens.json are those of the schemas.
+package catalogue
+
+import (
+	"chela/toolkit"
+	"chela/toolkit/files"
+	"chela/toolkit/git"
+	"chela/toolkit/shell"
+	"chela/toolkit/tasks"
+	"chela/toolkit/web"
+)
+
+//go:generate go test -run TestTokenCounts -update .
+
+// New returns the registry of all built-in tools.
+func New() (*toolkit.Registry, error) {
+	return toolkit.NewRegistry(
+		files.ReadFile(),
+		files.WriteFile(),
+		files.EditFile(),
+		shell.Exec(),
+		files.Grep(),
+		files.SearchFiles(),
+		files.DirectoryTree(),
+		git.StatusTool(),
+		web.Fetch(),
+		tasks.CompleteTask(),
+	)
+}

@@ -1,0 +1,195 @@
+// Package git has the tools that ask a repository, and the one way in which
+// chela runs git.
+//
+// It guarantees that reading a repository runs no program that the repository
+// names: no hook, file system monitor, pager, external diff, credential helper
+// or content filter, whatever its configuration and attributes say. Argument
+// lists are fixed here; nothing a model says becomes an option. Git never
+// writes while reading and never waits for an answer.
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"chela/toolkit"
+	"chela/toolkit/guard"
+)
+
+// The codes of git's failures.
+const (
+	CodeNoRepository toolkit.Code = "NOT_A_REPOSITORY"
+	CodeFailed       toolkit.Code = "GIT_ERROR"
+	CodeUnsafe       toolkit.Code = "UNSAFE_REPOSITORY"
+)
+
+// NoRepository reports that a folder is in no git repository.
+type NoRepository struct{ Dir string }
+
+// Error names the folder.
+func (e *NoRepository) Error() string { return fmt.Sprintf("%s is in no git repository", e.Dir) }
+
+// Unsafe reports a repository that is not read, because its configuration
+// cannot be made harmless.
+type Unsafe struct{ Reason string }
+
+// Error says what is wrong with it.
+func (e *Unsafe) Error() string { return "the repository is not read: " + e.Reason }
+
+// Failure reports that git ended with an error.
+type Failure struct {
+	Command string // the subcommand
+	Code    int
+	Stderr  string // its first lines
+}
+
+// Error gives git's own words.
+func (e *Failure) Error() string {
+	return fmt.Sprintf("git %s failed with code %d: %s", e.Command, e.Code, e.Stderr)
+}
+
+// hardened are the settings that come before every subcommand. Settings on the
+// command line win over every file.
+var hardened = []string{
+	"--no-pager", "--no-optional-locks", "--literal-pathspecs",
+	"-c", "safe.bareRepository=explicit",
+	"-c", "core.fsmonitor=false",
+	"-c", "core.hooksPath=/dev/null",
+	"-c", "core.attributesFile=/dev/null",
+	"-c", "core.sshCommand=false",
+	"-c", "core.askPass=false",
+	"-c", "core.pager=cat",
+	"-c", "core.editor=false",
+	"-c", "core.alternateRefsCommand=false",
+	"-c", "core.quotePath=false",
+	"-c", "credential.helper=",
+	"-c", "diff.external=",
+	"-c", "gpg.program=false",
+	"-c", "log.showSignature=false",
+	"-c", "protocol.ext.allow=never",
+	"-c", "submodule.recurse=false",
+	"-c", "color.ui=false",
+	"-c", "advice.statusHints=false",
+}
+
+// maxGitOutput is how many bytes of git's output are kept.
+const maxGitOutput = 16 << 20
+
+// repo is a repository that was looked at and found harmless to read.
+type repo struct {
+	run    *guard.Runner
+	dir    string // as given, relative to the workspace
+	prefix string // from the top of the work tree to dir, with a slash at the end; "" at the top
+	quiet  []string
+}
+
+// open looks at the repository that holds a folder. It runs git only to read
+// names and settings.
+func open(ctx context.Context, run *guard.Runner, dir string) (*repo, error) {
+	r := &repo{run: run, dir: dir}
+	out, err := r.git(ctx, "rev-parse", "--show-toplevel", "--show-prefix", "--show-cdup")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) < 2 {
+		return nil, &Failure{"rev-parse", 0, fmt.Sprintf("unexpected answer %q", out)}
+	}
+	r.prefix = lines[1]
+	if r.quiet, err = r.filters(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// filters returns settings that switch off every content filter which the
+// repository's configuration names: status compares files through them.
+func (r *repo) filters(ctx context.Context) ([]string, error) {
+	out, err := r.git(ctx, "config", "--list", "--name-only", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var quiet []string
+	seen := map[string]bool{}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		rest, ok := strings.CutPrefix(name, "filter.")
+		dot := strings.LastIndexByte(rest, '.')
+		if !ok || dot < 0 || seen[rest[:dot]] {
+			continue
+		}
+		driver := rest[:dot]
+		seen[driver] = true
+		if strings.ContainsAny(driver, "=\n") {
+			return nil, &Unsafe{fmt.Sprintf("the name of its content filter %q cannot be switched off", driver)}
+		}
+		for _, key := range []string{"clean", "smudge", "process"} {
+			quiet = append(quiet, "-c", "filter."+driver+"."+key+"=")
+		}
+		quiet = append(quiet, "-c", "filter."+driver+".required=false")
+	}
+	return quiet, nil
+}
+
+// git runs one subcommand and returns what it printed.
+func (r *repo) git(ctx context.Context, args ...string) ([]byte, error) {
+	argv := append([]string{"git"}, hardened...)
+	argv = append(append(argv, r.quiet...), args...)
+	exit, err := r.run.Run(ctx, guard.Command{Argv: argv, Dir: r.dir, MaxOutput: 2 * maxGitOutput})
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	stderr := strings.TrimSpace(guard.ToText(exit.Stderr.Head))
+	switch {
+	case exit.Reason == guard.Exited && exit.Code == 0 && exit.Stdout.Dropped == 0:
+		return append(exit.Stdout.Head, exit.Stdout.Tail...), nil
+	case strings.Contains(stderr, "not a git repository"), strings.Contains(stderr, "must be run in a work tree"):
+		return nil, &NoRepository{r.shown()}
+	case strings.Contains(stderr, "dubious ownership"):
+		return nil, &Unsafe{"it belongs to another user; run git config --global --add safe.directory for it if you trust it"}
+	case strings.Contains(stderr, "cannot use bare repository"):
+		return nil, &Unsafe{"it is a bare repository inside the project"}
+	case exit.Stdout.Dropped > 0:
+		return nil, &Failure{args[0], exit.Code, fmt.Sprintf("it printed %d bytes, too many to read", exit.Stdout.Total)}
+	}
+	if len(stderr) > 500 {
+		stderr = stderr[:500]
+	}
+	return nil, &Failure{args[0], exit.Code, stderr}
+}
+
+func (r *repo) shown() string {
+	if r.dir == "" || r.dir == "." {
+		return "the project folder"
+	}
+	return r.dir
+}
+
+// explain turns a failure into an error for the model.
+func explain(dir string, err error) error {
+	var none *NoRepository
+	var unsafe *Unsafe
+	var failed *Failure
+	switch {
+	case errors.As(err, &none):
+		return toolkit.Errorf(CodeNoRepository, "%w.", err).WithHint("Git tools do not work here. Go on without them.")
+	case errors.As(err, &unsafe):
+		return toolkit.Errorf(CodeUnsafe, "%w.", err).WithHint("Tell the user.")
+	case errors.As(err, &failed):
+		return toolkit.Errorf(CodeFailed, "%w.", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return toolkit.Errorf(toolkit.CodeInvalid, "there is no folder %q.", dir).WithHint("Leave path out for the project folder.")
+	}
+	return err
+}
+
+// Available returns nil if git is installed.
+func Available(_ context.Context, w *toolkit.Workspace) error {
+	_, err := w.Proc.LookPath("git")
+	return err
+}

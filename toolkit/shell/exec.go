@@ -1,0 +1,268 @@
+// Package shell has the tool that runs commands.
+//
+// It guarantees: the shell that runs is the program that the plan showed, the
+// same file; the command is passed to it as one argument, unchanged; it runs in
+// a folder of the workspace, in a clean environment, without a terminal or
+// input, and its whole process tree is gone when the call ends, unless the call
+// said that it is to stay in the background.
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"chela/tiers"
+	"chela/toolkit"
+	"chela/toolkit/guard"
+)
+
+// The codes of a command's failures.
+const (
+	CodeExit  toolkit.Code = "EXIT_ERROR"
+	CodeSpawn toolkit.Code = "SPAWN_ERROR"
+	CodeFlood toolkit.Code = "OUTPUT_LIMIT"
+)
+
+const (
+	maxSeconds = 3600      // larger timeouts are milliseconds
+	keepOutput = 512 << 10 // bytes kept of a command's output
+	keepData   = 32 << 10  // characters of each stream in the data
+)
+
+type execArgs struct {
+	Command    string            `json:"command" min:"1" alias:"cmd,script,commands,code,shell_command"`
+	Workdir    string            `json:"workdir,omitempty" alias:"cwd,dir,directory,working_directory,working_dir"`
+	Timeout    int               `json:"timeout,omitempty" doc:"seconds" default:"300" min:"1" max:"3600000" alias:"timeout_seconds,timeout_ms"`
+	Background bool              `json:"background,omitempty" doc:"for servers: do not wait" default:"false" alias:"run_in_background,is_background"`
+	Env        map[string]string `json:"env,omitempty" alias:"environment"`
+	PTY        bool              `json:"pty,omitempty" default:"false"`
+}
+
+// limit is the timeout as a duration.
+func (a execArgs) limit() time.Duration {
+	if a.Timeout > maxSeconds {
+		return time.Duration(a.Timeout) * time.Millisecond
+	}
+	return time.Duration(a.Timeout) * time.Second
+}
+
+// Executed is the data of exec. LogPath is empty: the output is kept with the
+// call, in the store.
+type Executed struct {
+	Status     string `json:"status"` // completed, failed, timeout, killed, running
+	ExitCode   int    `json:"exit_code"`
+	Signal     string `json:"signal"`
+	Stdout     string `json:"stdout"`
+	Stderr     string `json:"stderr"`
+	DurationMS int64  `json:"duration_ms"`
+	TimedOut   bool   `json:"timed_out"`
+	SessionID  string `json:"session_id"`
+	LogPath    string `json:"log_path"`
+}
+
+// Exec runs a shell command.
+func Exec() toolkit.Tool {
+	return toolkit.Define(toolkit.Spec{
+		Name:     "exec",
+		Summary:  "Run a shell command.",
+		Category: "execution",
+		Level:    toolkit.Dangerous,
+		Tier:     tiers.Essential,
+	}, planExec, runExec, toolkit.AvailableIf(available))
+}
+
+func available(_ context.Context, w *toolkit.Workspace) error {
+	_, _, err := findShell(w.Proc)
+	return err
+}
+
+// findShell returns the shell and the arguments before the command. Start-up
+// files are not read: they belong to the person's own sessions.
+func findShell(run *guard.Runner) (guard.Program, []string, error) {
+	if p, err := run.LookPath("bash"); err == nil {
+		return p, []string{p.Path, "--norc", "--noprofile", "-c"}, nil
+	}
+	p, err := run.LookPath("sh")
+	if err != nil {
+		return p, nil, fmt.Errorf("no shell was found: %w", err)
+	}
+	return p, []string{p.Path, "-c"}, nil
+}
+
+const factProgram = "program"
+
+func programFact(p guard.Program) toolkit.Fact {
+	return toolkit.Fact{Kind: factProgram, Target: p.Path, Value: fmt.Sprintf("%s %d bytes %d", p.Real, p.Size, p.ModTime.UnixNano())}
+}
+
+func planExec(_ context.Context, w *toolkit.Workspace, a execArgs) (toolkit.Plan, error) {
+	if err := checkCommand(a.Command); err != nil {
+		return toolkit.Plan{}, err
+	}
+	env := make([]string, 0, len(a.Env))
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		if err := guard.CheckEnv(name, a.Env[name]); err != nil {
+			return toolkit.Plan{}, err
+		}
+		env = append(env, name+"="+a.Env[name])
+	}
+	dir := ""
+	if a.Workdir != "" {
+		info, err := w.Files.Stat(a.Workdir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "workdir %q does not exist.", a.Workdir).
+				WithHint("Leave workdir out for the project folder.")
+		case err != nil:
+			return toolkit.Plan{}, err
+		case !info.IsDir():
+			return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "workdir %q is a file, not a folder.", a.Workdir)
+		}
+		if dir = info.Path; dir == "." {
+			dir = ""
+		}
+	}
+	prog, _, err := findShell(w.Proc)
+	if err != nil {
+		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeUnavailable, "%w.", err)
+	}
+	p := toolkit.Plan{
+		Summary: oneLine(a.Command),
+		Effects: []toolkit.Effect{{Kind: toolkit.Runs, Target: prog.Path}},
+		Preview: toolkit.Preview{Kind: toolkit.PreviewCommand, Command: a.Command, Program: prog.Path, Dir: dir, Env: env},
+		Facts:   []toolkit.Fact{programFact(prog)},
+		// The guard ends the command at its own limit; the call's deadline is
+		// later, so that the output is still returned.
+		Deadline: a.limit() + guard.DefaultKillGrace + 5*time.Second,
+	}
+	if a.Background {
+		p.Preview.Notes = append(p.Preview.Notes, fmt.Sprintf("runs in the background, for %s at most", a.limit()))
+		p.Deadline = 0
+	}
+	return p.WithPrivate(prog), nil
+}
+
+// checkCommand refuses what a person could not see in the command line.
+func checkCommand(command string) error {
+	if strings.TrimSpace(command) == "" {
+		return toolkit.Errorf(toolkit.CodeInvalid, "command is empty.").WithHint("Give a shell command, like ls.")
+	}
+	for i, r := range command {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return toolkit.Errorf(toolkit.CodeInvalid, "command has the control character %q at byte %d.", r, i).
+				WithHint("Leave it out, or write it as an escape like \\r.")
+		}
+	}
+	return nil
+}
+
+func oneLine(command string) string { return strings.Join(strings.Fields(command), " ") }
+
+func runExec(ctx context.Context, w *toolkit.Workspace, a execArgs, p toolkit.Plan, progress func(toolkit.Progress)) (toolkit.Result, error) {
+	prog, argv, err := findShell(w.Proc)
+	if err != nil {
+		return toolkit.Result{}, toolkit.Errorf(CodeSpawn, "%w.", err)
+	}
+	if len(p.Facts) != 1 || p.Facts[0] != programFact(prog) {
+		return toolkit.Result{}, toolkit.Errorf(toolkit.CodeChanged, "the shell %s is not the file that the plan showed.", prog.Path).
+			WithHint("Call exec again.")
+	}
+	cmd := guard.Command{
+		Argv: append(argv, a.Command), Dir: p.Preview.Dir, Env: a.Env, Timeout: a.limit(),
+		MaxOutput: keepOutput, PTY: a.PTY, Program: &prog,
+	}
+	if a.Background {
+		return start(ctx, w, cmd)
+	}
+	lines := &lineProgress{report: progress}
+	cmd.OnOutput = lines.write
+	exit, err := w.Proc.Run(ctx, cmd)
+	lines.flush()
+	if err != nil {
+		return toolkit.Result{}, spawnError(err)
+	}
+	return foreground(a, exit)
+}
+
+func spawnError(err error) error {
+	var changed *guard.Changed
+	if errors.As(err, &changed) {
+		return toolkit.Errorf(toolkit.CodeChanged, "the shell changed since the call was planned: %w.", err).WithHint("Call exec again.")
+	}
+	return toolkit.Errorf(CodeSpawn, "the command could not be started: %w.", err)
+}
+
+// start runs a command in the background.
+func start(ctx context.Context, w *toolkit.Workspace, cmd guard.Command) (toolkit.Result, error) {
+	proc, err := w.Proc.Start(ctx, cmd)
+	if err != nil {
+		return toolkit.Result{}, spawnError(err)
+	}
+	d := Executed{Status: "running", ExitCode: -1, SessionID: proc.ID}
+	text := fmt.Sprintf("Started in the background as session %s (process %d). It is stopped after %s.", proc.ID, proc.PID(), cmd.Timeout)
+	return toolkit.Result{Text: text, Data: d}, nil
+}
+
+// foreground turns the end of a command into a result.
+func foreground(a execArgs, exit guard.Exit) (toolkit.Result, error) {
+	d := Executed{
+		Status: "completed", ExitCode: exit.Code, Signal: exit.Signal, DurationMS: exit.Duration.Milliseconds(),
+		Stdout: stream(exit.Stdout), Stderr: stream(exit.Stderr),
+	}
+	took := exit.Duration.Round(10 * time.Millisecond)
+	res := toolkit.Result{Text: plain(exit.Output.String()), Data: &d}
+	if exit.Output.Dropped > 0 {
+		res.Cut = &toolkit.Truncated{
+			Shown: int(exit.Output.Total - exit.Output.Dropped), Total: int(exit.Output.Total), Unit: "bytes",
+			Hint: "run it again with its output in a file, and read that",
+		}
+	}
+	var fault *toolkit.Error
+	switch {
+	case exit.Reason == guard.Exited && exit.Code == 0:
+		if strings.TrimSpace(res.Text) == "" {
+			res.Text = fmt.Sprintf("(no output; exit code 0 after %s)", took)
+		}
+		return res, nil
+	case exit.Reason == guard.Exited:
+		d.Status = "failed"
+		fault = toolkit.Errorf(CodeExit, "the command ended with exit code %d.", exit.Code)
+		switch exit.Code {
+		case 127:
+			fault = fault.WithHint("A program in it was not found.")
+		case 126:
+			fault = fault.WithHint("A program in it may not be executed.")
+		default:
+			if strings.TrimSpace(res.Text) == "" {
+				fault = fault.WithHint("It printed nothing.")
+			}
+		}
+	case exit.Reason == guard.TimedOut:
+		d.Status, d.TimedOut = "timeout", true
+		fault = toolkit.Errorf(toolkit.CodeTimeout, "the command did not end within %s and was stopped.", a.limit()).
+			WithHint("Give a larger timeout, or set background to true for a server.")
+	case exit.Reason == guard.OutputLimit:
+		d.Status = "killed"
+		fault = toolkit.Errorf(CodeFlood, "the command printed more than %d MiB and was stopped.", guard.DefaultOutputLimit>>20).
+			WithHint("Send its output to a file, or filter it with head or grep.")
+	case exit.Reason == guard.Cancelled:
+		d.Status = "killed"
+		fault = toolkit.Errorf(toolkit.CodeCancelled, "the command was stopped.")
+	default:
+		d.Status = "killed"
+		fault = toolkit.Errorf(CodeExit, "the command was ended by %s.", exit.Signal)
+	}
+	return res, fault
+}
+
+// stream is one stream for the data, bounded.
+func stream(c guard.Captured) string {
+	text, _ := toolkit.Bound(guard.ToText([]byte(c.String())), keepData, "")
+	return text
+}
