@@ -53,13 +53,12 @@ func TestApprovalsFitEverySizeWhateverTheCall(t *testing.T) {
 	bad.Tool, bad.Asks = hostile, []string{hostile}
 	bad.Effects = append(bad.Effects, toolkit.Effect{Kind: toolkit.Dials, Target: hostile})
 	a := queue(append(someWaiting(), pending("x", at(1), bad))...)
-	for w := 20; w <= 140; w++ {
-		for h := 1; h <= 40; h++ {
-			plainFrame(t, a.Lines(w, h, at(15)), w, h)
-			a.Handle(intent.Down)
+	everySize(t, func(w, h int) []string {
+		if a.Handle(intent.Down); w%7 == 0 {
+			a.Handle(intent.Home)
 		}
-		a.Handle(intent.Home)
-	}
+		return a.Lines(w, h, at(15))
+	})
 }
 
 func TestEmptyQueueSaysWhatItIsFor(t *testing.T) {

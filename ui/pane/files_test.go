@@ -66,13 +66,12 @@ func TestFilesFitEverySizeWhateverTheNames(t *testing.T) {
 	f := tree()
 	f.SetDir("ui", []FileNode{{Path: "ui/" + hostile, Mark: hostile}, {Path: "ui/" + strings.Repeat("w", 300), Dir: true, Mark: "M"}})
 	f.Select("ui/" + hostile)
-	for w := 20; w <= 140; w++ {
-		for h := 1; h <= 40; h++ {
-			plainFrame(t, f.Lines(w, h), w, h)
-			f.Handle(intent.Down)
+	everySize(t, func(w, h int) []string {
+		if f.Handle(intent.Down); w%7 == 0 {
+			f.Handle(intent.Home)
 		}
-		f.Handle(intent.Home)
-	}
+		return f.Lines(w, h)
+	})
 	f.SetTree(FileTree{Err: hostile})
 	for w := 20; w <= 140; w++ {
 		plainFrame(t, f.Lines(w, 3), w, 3)

@@ -122,3 +122,19 @@ func execPlan(id, command string) toolkit.Plan {
 		Preview: toolkit.Preview{Kind: toolkit.PreviewCommand, Command: command, Program: "/usr/bin/go", Dir: "."},
 	}
 }
+
+// everySize draws at sizes from 20 by 1 to 140 by 40: every width in three
+// heights, and every height in four widths.
+func everySize(t *testing.T, draw func(w, h int) []string) {
+	t.Helper()
+	for w := 20; w <= 140; w++ {
+		for _, h := range []int{2, 6, 16} {
+			plainFrame(t, draw(w, h), w, h)
+		}
+	}
+	for _, w := range []int{20, 37, 60, 140} {
+		for h := 1; h <= 40; h++ {
+			plainFrame(t, draw(w, h), w, h)
+		}
+	}
+}

@@ -29,20 +29,16 @@ func TestTimelineShowsEachState(t *testing.T) {
 
 func TestTimelineFitsEverySizeWhateverTheCall(t *testing.T) {
 	stored := someCalls()
-	for i, s := range store2hostile() {
+	for i, s := range hostileCalls() {
 		s.ID = fmt.Sprintf("h%d", i)
 		stored = append(stored, s)
 	}
 	tl := NewTimeline(testStyles(), loaded(stored))
 	tl.SetFocused(true)
-	for w := 20; w <= 140; w++ {
-		for h := 1; h <= 40; h++ {
-			plainFrame(t, tl.Lines(w, h, at(42)), w, h)
-		}
-	}
+	everySize(t, func(w, h int) []string { return tl.Lines(w, h, at(42)) })
 }
 
-func store2hostile() []store.Call {
+func hostileCalls() []store.Call {
 	var out []store.Call
 	for _, s := range []store.CallState{store.CallFailed, store.CallDenied, store.CallRunning, store.CallWaiting, store.CallDone} {
 		out = append(out, store.Call{

@@ -150,13 +150,17 @@ func pending(p toolkit.Plan) pipeline.Pending {
 	}
 }
 
-// everySize draws at sizes from 20 by 1 to 140 by 40: each of the small ones,
-// where things are left out, and some of the others, since all of them would
-// take a minute.
+// everySize draws at sizes from 20 by 1 to 140 by 40: every width in three
+// heights, and every height in four widths.
 func everySize(t *testing.T, draw func(w, h int) []string) {
 	t.Helper()
-	for w := 20; w <= 140; w += 1 + w/40*2 {
-		for h := 1; h <= 40; h += 1 + h/6 {
+	for w := 20; w <= 140; w++ {
+		for _, h := range []int{2, 6, 16} {
+			plainFrame(t, draw(w, h), w, h)
+		}
+	}
+	for _, w := range []int{20, 37, 60, 140} {
+		for h := 1; h <= 40; h++ {
 			plainFrame(t, draw(w, h), w, h)
 		}
 	}

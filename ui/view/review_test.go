@@ -192,21 +192,19 @@ func TestTheKeysAreAlwaysThere(t *testing.T) {
 	big.Asks = []string{strings.Repeat("word ", 500)}
 	big.Preview.Path = "a\u200b"
 	r := review(big)
-	for w := 20; w <= 140; w++ {
-		for h := 1; h <= 40; h++ {
-			lines := r.Lines(w, h)
-			if len(lines) != h {
-				t.Fatalf("%d lines in %d: the keys would move", len(lines), h)
-			}
-			foot := strings.Join(lines[max(0, h-2):], " ")
-			for _, i := range []intent.Intent{intent.Approve, intent.ApproveSession, intent.ApproveRule, intent.Deny, intent.DenyReason} {
-				key := intent.KeyOf(i, []intent.Scope{intent.Review})
-				if !strings.Contains(withoutStyles(foot), " "+key) {
-					t.Fatalf("%d by %d cells: the key %s of %s is missing in %q", w, h, key, i, withoutStyles(foot))
-				}
+	everySize(t, func(w, h int) []string {
+		lines := r.Lines(w, h)
+		if len(lines) != h {
+			t.Fatalf("%d lines in %d: the keys would move", len(lines), h)
+		}
+		foot := withoutStyles(strings.Join(lines[max(0, h-2):], " "))
+		for _, i := range []intent.Intent{intent.Approve, intent.ApproveSession, intent.ApproveRule, intent.Deny, intent.DenyReason} {
+			if key := intent.KeyOf(i, []intent.Scope{intent.Review}); !strings.Contains(foot, " "+key) {
+				t.Fatalf("%d by %d cells: the key %s of %s is missing in %q", w, h, key, i, foot)
 			}
 		}
-	}
+		return lines
+	})
 }
 
 func TestReviewStepsThroughHunks(t *testing.T) {
