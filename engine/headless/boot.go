@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"chela/engine"
@@ -16,6 +17,7 @@ import (
 	"chela/engine/settings"
 	"chela/store"
 	"chela/toolkit"
+	"chela/toolkit/guard"
 )
 
 // Setup says what to open.
@@ -73,13 +75,17 @@ func Boot(ctx context.Context, s Setup) (app *App, err error) {
 	if err != nil {
 		return nil, err
 	}
+	a.dropBadHosts()
 	a.pocket = pocket.New()
 	a.Engine, err = engine.New(engine.Config{
 		Workspace: dir, Dirs: a.Dirs, Settings: a.Settings, Store: a.Store, Tools: a.Tools, Server: server,
 		Pocket:  ollama.NewInProcess("built-in pocket model", a.pocket.Transport()),
 		Timeout: timeout, Attended: s.Attended,
 	})
-	if err != nil {
+	switch {
+	case err != nil && s.Dir != "":
+		return nil, &Error{Usage, err} // most likely the folder named with -C
+	case err != nil:
 		return nil, err
 	}
 	a.checkNames()
@@ -151,6 +157,19 @@ func (a *App) checkNames() {
 			}
 		}
 	}
+}
+
+// dropBadHosts takes out of security.allowed_hosts what is no host:port. Such
+// an entry allows nothing, so leaving it out is the strict reading.
+func (a *App) dropBadHosts() {
+	hosts := &a.Settings.Security.AllowedHosts
+	*hosts = slices.DeleteFunc(slices.Clone(*hosts), func(h string) bool {
+		_, err := guard.NewNet(guard.NetOptions{AllowHosts: []string{h}})
+		if err != nil {
+			a.Problems = append(a.Problems, settings.Problem{File: a.Dirs.File(), Text: "security.allowed_hosts: " + err.Error(), Hint: "it is left out"})
+		}
+		return err != nil
+	})
 }
 
 // nearest names the tools that a wrong name may have meant.

@@ -38,11 +38,18 @@ func Models(ctx context.Context, t Terminal, s Setup) error {
 		tb.add("MODEL", "PARAMETERS", "SIZE", "CONTEXT", "TIER", "CAN", "")
 		for _, m := range models {
 			tier := tiers.Classify(m.Tier(), tiers.Overrides{Models: a.Settings.Tiers.Models}).Tier
-			tb.add(t.line(m.Name), tiers.FormatSize(m.Parameters), ollama.FormatBytes(m.Size), contextOf(m), tier.String(),
+			tb.add(t.line(m.Name), tiers.FormatSize(m.Parameters), sizeOf(m), contextOf(m), tier.String(),
 				t.line(strings.Join(m.Capabilities, " ")), stateOf(m))
 		}
 		return errors.Join(tb.write(t, true), serverErr)
 	})
+}
+
+func sizeOf(m ollama.Model) string {
+	if m.Size == 0 {
+		return "-"
+	}
+	return ollama.FormatBytes(m.Size)
 }
 
 func contextOf(m ollama.Model) string {

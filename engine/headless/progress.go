@@ -123,7 +123,7 @@ func (p *progress) call(b event.CallReturned) {
 	mark, tail := "✓", ""
 	switch {
 	case b.Error != nil:
-		mark, tail = "✗", b.Error.Message
+		mark, tail = "✗", strings.TrimPrefix(b.Error.Message, c.tool+" was not run: ")
 	case len(b.Changed) > 0:
 		tail = changes(b.Changed)
 	}

@@ -43,7 +43,10 @@ func Run(ctx context.Context, t Terminal, o RunOptions) error {
 		}
 		tier = &v
 	}
-	if o.Continue && o.Session == "" {
+	if o.Continue {
+		if o.Session != "" {
+			return Usagef("--session and --continue exclude each other: --continue means --session last")
+		}
 		o.Session = "last"
 	}
 	return with(ctx, o.Setup, t, func(a *App) error {

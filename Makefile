@@ -1,0 +1,52 @@
+# chela: everything a developer runs. `make` alone says what there is.
+# run, build and test need Go, git and make, and nothing else.
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+FUZZTIME ?= 10s
+
+.DEFAULT_GOAL := help
+
+.PHONY: help run build test race lint fuzz cover generate clean
+
+help: ## say what the targets do
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## start the workstation in this folder (ARGS="...": its arguments)
+	./bin/chela $(ARGS)
+
+build: ## build bin/chela, one static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/chela .
+
+test: ## run all tests
+	CGO_ENABLED=0 go test ./...
+
+race: ## run all tests with the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race ./...
+
+lint: ## formatting, vet for three systems, staticcheck
+	@unformatted=$$(go tool gofumpt -l .) && if [ -n "$$unformatted" ]; then \
+		echo "not formatted (go tool gofumpt -w FILE):"; echo "$$unformatted"; exit 1; fi
+	GOOS=linux go vet ./...
+	GOOS=darwin CGO_ENABLED=0 go vet ./...
+	GOOS=windows CGO_ENABLED=0 go vet ./...
+	go tool staticcheck ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	@go list -f '{{$$p := .}}{{range .TestGoFiles}}{{$$p.ImportPath}} {{$$p.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$p.ImportPath}} {{$$p.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
+	while read -r package file; do [ -n "$$file" ] || continue; \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
+			echo "== $$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+		done; \
+	done
+
+cover: ## measure what the tests cover, into cover.out
+	go test -coverprofile=cover.out -coverpkg=./... ./...
+	go tool cover -func=cover.out | tail -n 1
+
+generate: ## write the generated tables anew
+	go generate ./...
+
+clean: ## remove what was built
+	rm -rf bin dist cover.out
