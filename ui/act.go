@@ -218,11 +218,21 @@ func (m *Model) ruleMenu(p pipeline.Pending, i intent.Intent, answer func(pipeli
 			shown.Session = p.Session
 		}
 		choices = append(choices, view.Choice{
-			Text: pipeline.Describe(shown), About: m.wouldHaveMatched(r),
+			Text: ruleText(shown), About: m.wouldHaveMatched(r),
 			Action: perform{func() tea.Cmd { return answer(pipeline.Answer{Approve: true, Scope: scope, Rule: &r}) }},
 		})
 	}
-	return view.NewMenu(m.st, title, "which one", choices).Hint("enter lets this call run and keeps the rule; esc goes back and decides nothing")
+	return view.NewMenu(m.st, title, "which one", choices).Wide(110).Hint("enter lets this call run and keeps the rule; esc goes back and decides nothing")
+}
+
+// ruleText says what a rule covers. The arguments of a single call can be as
+// long as a file; they are on the screen behind, so they are not repeated.
+func ruleText(r store.Rule) string {
+	text := pipeline.Describe(r)
+	if r.Scope == pipeline.ScopeExact && len(text) > 90 {
+		return "allow this very call of " + r.Tool + " again, with the arguments shown, and nothing else"
+	}
+	return text
 }
 
 // wouldHaveMatched says how many calls of this session a rule would have let

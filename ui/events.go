@@ -43,16 +43,10 @@ const batchEvery = 33 * time.Millisecond
 func (m *Model) listen() tea.Cmd { return m.listenAfter(0) }
 
 func (m *Model) listenAfter(pause time.Duration) tea.Cmd {
-	sub, ctx := m.events, m.ctx
+	sub, ctx, wait := m.events, m.ctx, m.later(pause, nil)
 	return func() tea.Msg {
 		if pause > 0 {
-			t := time.NewTimer(pause)
-			defer t.Stop()
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-				return nil
-			}
+			wait()
 		}
 		events, err := sub.Next(ctx)
 		return batchMsg{events, err}

@@ -137,8 +137,8 @@ func (m *Model) cannotDecide(i intent.Intent) string {
 		if !ok {
 			return "no call waits"
 		}
-		if i.Allows() && len(p.Plan.Asks) > 0 {
-			return "this call is unusual: open it first (" + intent.Show("enter") + ")"
+		if why := m.approvals.Disabled(i); why != "" {
+			return why
 		}
 		since = m.approvals.VisibleSince(p.ID)
 		if since.IsZero() {

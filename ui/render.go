@@ -399,8 +399,8 @@ func (m *Model) drawView(frame string, v view.View, now time.Time) string {
 	w, h := v.Size(m.layout.W, body)
 	w, h = clamp(w, min(16, m.layout.W), m.layout.W), clamp(h, min(4, body), body)
 	r := Rect{(m.layout.W - w) / 2, (body - h) / 3, w, h}
-	if rv, ok := v.(*view.Review); ok {
-		rv.SetNow(now)
+	if timed, ok := v.(interface{ SetNow(time.Time) }); ok {
+		timed.SetNow(now)
 	}
 	lines := v.Lines(w-2, h-2)
 	if t, ok := v.(view.Typist); ok && v == m.top() {

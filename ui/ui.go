@@ -84,7 +84,7 @@ type Model struct {
 	conversation *pane.Conversation
 	timeline     *pane.Timeline
 	approvals    *pane.Approvals
-	files        *pane.FilesPane
+	files        *pane.Files
 	composer     *pane.Composer
 	views        []view.View
 
@@ -141,8 +141,8 @@ type (
 		events []event.Event
 		err    error
 	}
-	tickMsg  struct{ at time.Time }
-	quietMsg struct{ at time.Time } // a toast may be over
+	tickMsg  struct{}
+	quietMsg struct{} // a toast may be over
 )
 
 // Update routes one message.
@@ -219,6 +219,11 @@ func (m *Model) restyle() {
 	m.approvals.Restyle(m.st)
 	m.files.Restyle(m.st)
 	m.composer.Restyle(m.st)
+	for _, v := range m.views {
+		if r, ok := v.(interface{ Restyle(*themes.Styles) }); ok {
+			r.Restyle(m.st)
+		}
+	}
 }
 
 // top is the view that is open over the panes, or nil.
@@ -272,7 +277,7 @@ func (m *Model) say(text string) tea.Cmd {
 	}
 	const shown = 3 * time.Second
 	m.toast, m.toastUntil = text, m.opts.Now().Add(shown)
-	return tea.Tick(shown, func(at time.Time) tea.Msg { return quietMsg{at} })
+	return m.later(shown, quietMsg{})
 }
 
 // tick redraws once a second while something on the screen has an age.
@@ -281,5 +286,21 @@ func (m *Model) tick() tea.Cmd {
 		return nil
 	}
 	m.ticking = true
-	return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg{at} })
+	return m.later(time.Second, tickMsg{})
+}
+
+// later delivers a message after a while. Unlike tea.Tick it ends with the
+// screen.
+func (m *Model) later(d time.Duration, msg tea.Msg) tea.Cmd {
+	ctx := m.ctx
+	return func() tea.Msg {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return msg
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }

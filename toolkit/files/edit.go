@@ -165,7 +165,7 @@ func runEdit(ctx context.Context, w *toolkit.Workspace, a editArgs, p toolkit.Pl
 // editText tells the model what changed and shows the first place as it is now.
 func editText(e *edit, ch toolkit.Change, d Edited) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Edited %s: %s, +%d -%d lines.", d.Path, plural(d.Replacements, "replacement", "replacements"), ch.Added, ch.Removed)
+	fmt.Fprintf(&b, "edited %s: %s, +%d -%d lines.", d.Path, plural(d.Replacements, "replacement", "replacements"), ch.Added, ch.Removed)
 	if words := matchWords[d.MatchKind]; words != "" {
 		fmt.Fprintf(&b, " Match was not exact: %s.", words)
 	}

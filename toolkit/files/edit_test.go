@@ -103,7 +103,7 @@ func TestEditFile(t *testing.T) {
 		t.Errorf("summary %q, level %v, notes %q", p.Summary, p.Level, p.Preview.Notes)
 	}
 	r := s.must(EditFile(), a)
-	want := "Edited a.go: 1 replacement, +1 -1 lines. Match was not exact: indentation adjusted.\n" +
+	want := "edited a.go: 1 replacement, +1 -1 lines. Match was not exact: indentation adjusted.\n" +
 		"     2\t\n     3\tfunc f() {\n     4\t\treturn 2\n     5\t}\n"
 	if r.Text != want {
 		t.Errorf("text = %q\nwant   %q", r.Text, want)

@@ -125,16 +125,13 @@ func runWrite(ctx context.Context, w *toolkit.Workspace, a writeArgs, p toolkit.
 	ch, diff := outcome(written.Path, written.Created, c.old, c.new)
 	shortDiff, _ := toolkit.Bound(diff, budget(w), "")
 	d := Written{Path: written.Path, Size: written.Bytes, Appended: a.Append, Created: written.Created, Diff: shortDiff}
-	verb := "Replaced"
+	lines := plural(countLines(c.new), "line", "lines")
+	text := fmt.Sprintf("wrote %d bytes to %s (%s, +%d -%d)", d.Size, d.Path, lines, ch.Added, ch.Removed)
 	switch {
 	case written.Created:
-		verb = "Created"
+		text = fmt.Sprintf("wrote %d bytes to %s (new file, %s)", d.Size, d.Path, lines)
 	case a.Append:
-		verb = "Added to the end of"
-	}
-	text := fmt.Sprintf("%s %s: %s, %d bytes (+%d -%d).", verb, d.Path, plural(countLines(c.new), "line", "lines"), d.Size, ch.Added, ch.Removed)
-	if written.Created || len(c.old) == 0 {
-		text = fmt.Sprintf("%s %s: %s, %d bytes.", verb, d.Path, plural(countLines(c.new), "line", "lines"), d.Size)
+		text = fmt.Sprintf("wrote to the end of %s (now %s, %d bytes)", d.Path, lines, d.Size)
 	}
 	return toolkit.Result{Text: text, Data: d, Changed: []toolkit.Change{ch}}, nil
 }

@@ -17,7 +17,7 @@ import (
 const maxIndent = 8
 
 // Lines draws the tree into at most h lines of at most w cells.
-func (f *FilesPane) Lines(w, h int) []string {
+func (f *Files) Lines(w, h int) []string {
 	if f.tree.Err != "" {
 		lines := strings.Split(ansi.Wrap("✗ cannot read: "+safetext.Line(f.tree.Err), max(w-2, 1), ""), "\n")
 		for i, l := range lines {
@@ -40,7 +40,7 @@ func (f *FilesPane) Lines(w, h int) []string {
 	return clip(out, w, h)
 }
 
-func (f *FilesPane) draw(r fileRow, selected bool, w int) string {
+func (f *Files) draw(r fileRow, selected bool, w int) string {
 	st := f.st
 	sign, name := "  ", st.Text
 	switch {

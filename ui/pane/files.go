@@ -11,7 +11,7 @@ import (
 )
 
 // ReadDir is the action of asking for a folder's content, which then comes with
-// [FilesPane.SetDir].
+// [Files.SetDir].
 type ReadDir struct{ Path string }
 
 // FileNode is a file or folder in the tree.
@@ -31,8 +31,8 @@ type FileTree struct {
 	Err     string                // why the folder cannot be read
 }
 
-// FilesPane shows the project's files as a tree, with git's marks.
-type FilesPane struct {
+// Files shows the project's files as a tree, with git's marks.
+type Files struct {
 	st      *themes.Styles
 	focused bool
 	tree    FileTree
@@ -50,18 +50,18 @@ type fileRow struct {
 }
 
 // NewFiles returns an empty tree.
-func NewFiles(st *themes.Styles) *FilesPane { return &FilesPane{st: st, open: map[string]bool{}} }
+func NewFiles(st *themes.Styles) *Files { return &Files{st: st, open: map[string]bool{}} }
 
 // Restyle draws everything in other styles from now on.
-func (f *FilesPane) Restyle(st *themes.Styles) { f.st = st }
+func (f *Files) Restyle(st *themes.Styles) { f.st = st }
 
 // SetFocused shows the selection, or hides it.
-func (f *FilesPane) SetFocused(on bool) { f.focused = on }
+func (f *Files) SetFocused(on bool) { f.focused = on }
 
 // SetTree replaces everything that is known. Open folders stay open, and what
 // was selected stays so if it is still there. The tree's map is the pane's from
 // then on.
-func (f *FilesPane) SetTree(t FileTree) {
+func (f *Files) SetTree(t FileTree) {
 	if t.Dirs == nil {
 		t.Dirs = map[string][]FileNode{}
 	}
@@ -73,7 +73,7 @@ func (f *FilesPane) SetTree(t FileTree) {
 }
 
 // SetDir sets the content of one folder.
-func (f *FilesPane) SetDir(dir string, nodes []FileNode) {
+func (f *Files) SetDir(dir string, nodes []FileNode) {
 	if f.tree.Dirs == nil {
 		f.tree.Dirs = map[string][]FileNode{}
 	}
@@ -84,7 +84,7 @@ func (f *FilesPane) SetDir(dir string, nodes []FileNode) {
 
 // rebuild lists the rows anew and finds the selected one among them; if it is
 // gone, its nearest folder is selected.
-func (f *FilesPane) rebuild() {
+func (f *Files) rebuild() {
 	selected, known := f.selected()
 	changed := f.foldersWithMarks()
 	f.rows = f.rows[:0]
@@ -98,7 +98,7 @@ func (f *FilesPane) rebuild() {
 	}
 }
 
-func (f *FilesPane) list(dir string, depth int, changed map[string]bool) {
+func (f *Files) list(dir string, depth int, changed map[string]bool) {
 	for _, n := range f.tree.Dirs[dir] {
 		f.rows = append(f.rows, fileRow{n, depth, n.Dir && (n.Mark != "" || changed[n.Path])})
 		if n.Dir && f.open[n.Path] && n.Path != dir {
@@ -108,7 +108,7 @@ func (f *FilesPane) list(dir string, depth int, changed map[string]bool) {
 }
 
 // foldersWithMarks finds the folders above everything that has a mark.
-func (f *FilesPane) foldersWithMarks() map[string]bool {
+func (f *Files) foldersWithMarks() map[string]bool {
 	out := map[string]bool{}
 	for _, nodes := range f.tree.Dirs {
 		for _, n := range nodes {
@@ -123,14 +123,14 @@ func (f *FilesPane) foldersWithMarks() map[string]bool {
 	return out
 }
 
-func (f *FilesPane) selected() (fileRow, bool) {
+func (f *Files) selected() (fileRow, bool) {
 	if f.sel < 0 || f.sel >= len(f.rows) {
 		return fileRow{}, false
 	}
 	return f.rows[f.sel], true
 }
 
-func (f *FilesPane) index(p string) int {
+func (f *Files) index(p string) int {
 	for i, r := range f.rows {
 		if r.Path == p {
 			return i
@@ -140,7 +140,7 @@ func (f *FilesPane) index(p string) int {
 }
 
 // Expanded lists the open folders that can be seen, to be read again.
-func (f *FilesPane) Expanded() []string {
+func (f *Files) Expanded() []string {
 	var out []string
 	for _, r := range f.rows {
 		if r.Dir && f.open[r.Path] {
@@ -152,7 +152,7 @@ func (f *FilesPane) Expanded() []string {
 
 // Select selects a path and opens the folders above it, as far as they were
 // read. It reports whether the path is there.
-func (f *FilesPane) Select(p string) bool {
+func (f *Files) Select(p string) bool {
 	p = path.Clean(p)
 	for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
 		if _, read := f.tree.Dirs[dir]; read {
@@ -168,7 +168,7 @@ func (f *FilesPane) Select(p string) bool {
 }
 
 // Handle carries out an intent.
-func (f *FilesPane) Handle(i intent.Intent) Action {
+func (f *Files) Handle(i intent.Intent) Action {
 	switch i {
 	case intent.Search:
 		return FindFile{}
@@ -208,7 +208,7 @@ func (f *FilesPane) Handle(i intent.Intent) Action {
 	return nil
 }
 
-func (f *FilesPane) toggle(r fileRow) Action {
+func (f *Files) toggle(r fileRow) Action {
 	if f.open[r.Path] {
 		delete(f.open, r.Path)
 		f.rebuild()
@@ -223,7 +223,7 @@ func (f *FilesPane) toggle(r fileRow) Action {
 }
 
 // enter opens a folder; in an open one it goes to the first entry.
-func (f *FilesPane) enter(r fileRow) Action {
+func (f *Files) enter(r fileRow) Action {
 	switch {
 	case !r.Dir:
 		return nil
@@ -237,7 +237,7 @@ func (f *FilesPane) enter(r fileRow) Action {
 }
 
 // leave closes a folder; from what is not an open one it goes to its parent.
-func (f *FilesPane) leave(r fileRow) {
+func (f *Files) leave(r fileRow) {
 	if r.Dir && f.open[r.Path] {
 		f.toggle(r)
 		return
@@ -248,14 +248,14 @@ func (f *FilesPane) leave(r fileRow) {
 }
 
 // Scroll moves by lines, for the mouse wheel; the selection stays.
-func (f *FilesPane) Scroll(n int) {
+func (f *Files) Scroll(n int) {
 	f.view.top += n
 	f.view.reveal = false
 }
 
 // Click selects what is drawn in line y. It opens and closes folders; a second
 // click on a file shows it.
-func (f *FilesPane) Click(y int) Action {
+func (f *Files) Click(y int) Action {
 	i := f.view.top + y
 	if y < 0 || y >= f.view.height || i >= len(f.rows) {
 		return nil
@@ -272,7 +272,7 @@ func (f *FilesPane) Click(y int) Action {
 }
 
 // Title is the pane's title, with the branch and how many files differ.
-func (f *FilesPane) Title() string {
+func (f *Files) Title() string {
 	parts := []string{"Files"}
 	if f.tree.Branch != "" {
 		parts = append(parts, safetext.Line(f.tree.Branch))

@@ -33,14 +33,14 @@ func someTree() FileTree {
 	}
 }
 
-func tree() *FilesPane {
+func tree() *Files {
 	f := NewFiles(testStyles())
 	f.SetFocused(true)
 	f.SetTree(someTree())
 	return f
 }
 
-func selectedPath(t *testing.T, f *FilesPane) string {
+func selectedPath(t *testing.T, f *Files) string {
 	t.Helper()
 	act, ok := f.Handle(intent.Copy).(CopyText)
 	if !ok {

@@ -71,7 +71,6 @@ type answer struct {
 	thought  time.Duration
 	started  time.Time
 	speaks   bool // text has begun, so thinking is over
-	bare     bool // only calls: no heading of its own
 }
 
 func (a *answer) ID() string      { return a.id }

@@ -35,6 +35,7 @@ type Menu struct {
 	hint  string // a line below, such as what enter will do
 	free  func(text string) *Choice
 	rows  int // drawn last
+	wide  int // cells wanted; 0: 72
 }
 
 // NewMenu returns a menu. at is the line marked first.
@@ -112,7 +113,19 @@ func (m *Menu) Title() string { return m.title }
 func (m *Menu) Note() string { return "" }
 
 // Size is as many rows as there are choices, up to most of the screen.
-func (m *Menu) Size(w, h int) (int, int) { return Centered(w, h, 72, len(m.all)+6) }
+func (m *Menu) Size(w, h int) (int, int) {
+	want := 72
+	if m.wide > 0 {
+		want = m.wide
+	}
+	return Centered(w, h, want, len(m.all)+6)
+}
+
+// Wide asks for more room, for choices with long texts.
+func (m *Menu) Wide(cells int) *Menu {
+	m.wide = cells
+	return m
+}
 
 // Disabled reports nothing: the chosen line says itself why it cannot act.
 func (m *Menu) Disabled(intent.Intent) string { return "" }
@@ -236,9 +249,13 @@ func (m *Menu) line(c *Choice, marked bool, w int) string {
 	if c.Mark {
 		text += " ·"
 	}
-	about := ansi.Truncate(safetext.Line(c.About), max(w/2, 8), "…")
-	room := max(w-4-ansi.StringWidth(about)-2, 4)
-	text = ansi.Truncate(text, room, "…")
+	// The text has the room first: what is chosen must be readable whole.
+	text = ansi.Truncate(text, max(w-4, 4), "…")
+	room := max(w-4-ansi.StringWidth(text)-2, 0)
+	about := ""
+	if room >= 6 {
+		about = ansi.Truncate(safetext.Line(c.About), room, "…")
+	}
 	gap := max(w-4-ansi.StringWidth(text)-ansi.StringWidth(about), 1)
 	return lead + style.Render(text) + strings.Repeat(" ", gap) + m.st.Faint.Render(about)
 }
