@@ -142,6 +142,8 @@ func (m *Model) busyNote() string {
 	switch {
 	case m.pull != nil:
 		return pullNote(*m.pull)
+	case m.approvals.Len() > 0:
+		return "waits for you"
 	case m.waiting != "":
 		return "waiting for the model"
 	case m.state.Running:

@@ -35,7 +35,7 @@ func (m *Model) setEmpty(c engine.Choice) {
 	if c.Model == engine.PocketModel {
 		lines = append(lines,
 			"  "+st.Warn.Render("This is the built-in pocket model:"),
-			"  "+st.Subtle.Render("a demonstration that understands a dozen kinds of request."), "",
+			"  "+st.Subtle.Render("a demonstration: a dozen kinds of request."), "",
 			"  "+st.Subtle.Render("Try: ")+st.Text.Render("read go.mod"),
 			"  "+st.Subtle.Render("     ")+st.Text.Render("run go version"),
 			"  "+st.Subtle.Render("     ")+st.Text.Render("write notes.txt containing hello"), "",

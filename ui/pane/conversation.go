@@ -24,6 +24,7 @@ type Conversation struct {
 	model   string
 	counter int
 	empty   []string // shown while nothing was said
+	drawn   []string // the lines drawn last, reused
 }
 
 // NewConversation returns an empty conversation over the shared calls.
@@ -55,7 +56,7 @@ func (v *Conversation) Load(t engine.Transcript) {
 		case store.RoleUser:
 			items = append(items, &prompt{&v.look, m.ID, m.Content, m.Created})
 		case store.RoleAssistant:
-			a := &answer{look: &v.look, id: m.ID, model: m.Model, at: m.Created, version: 1}
+			a := &answer{look: &v.look, id: m.ID, model: m.Model, at: m.Created, version: 1, gap: len(items) > 0 && isCall(items[len(items)-1])}
 			a.finish(m.Content, m.Thinking, m.Partial)
 			items = append(items, a)
 			for _, id := range m.Calls {
@@ -103,10 +104,18 @@ func (v *Conversation) answer(id string, e event.Event) *answer {
 				return a
 			}
 		}
-		v.live = &answer{look: &v.look, id: id, model: v.model, at: e.At, version: 1, stream: v.look.md.NewStream()}
+		last := v.list.Len() - 1
+		v.live = &answer{
+			look: &v.look, id: id, model: v.model, at: e.At, version: 1, stream: v.look.md.NewStream(), gap: last >= 0 && isCall(v.list.At(last)),
+		}
 		v.list.Append(v.live)
 	}
 	return v.live
+}
+
+func isCall(it list.Item) bool {
+	_, ok := it.(*callLine)
+	return ok
 }
 
 func (v *Conversation) ended(b event.TurnEnded) {
@@ -219,12 +228,25 @@ func (v *Conversation) Lines(w, h int) []string {
 	if v.list.Len() == 0 {
 		return v.empty
 	}
+	if w > 8 { // a margin, so that text does not lean on the border
+		for i, l := range v.lines(w-2, h) {
+			v.drawn[i] = " " + l
+		}
+		return v.drawn
+	}
+	return v.lines(w, h)
+}
+
+func (v *Conversation) lines(w, h int) []string {
 	v.list.Resize(w, h)
 	lines := v.list.Lines()
 	if n := v.list.NewBelow(); n > 0 && h > 1 {
 		// Over the last line, so that nothing moves.
 		pill := v.look.st.Accent.Render(fmt.Sprintf(" ↓ %d new below · G ", n))
 		lines[h-1] = spread("", pill, w)
+	}
+	if len(v.drawn) != len(lines) {
+		v.drawn = make([]string, len(lines))
 	}
 	return lines
 }

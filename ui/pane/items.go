@@ -71,6 +71,7 @@ type answer struct {
 	thought  time.Duration
 	started  time.Time
 	speaks   bool // text has begun, so thinking is over
+	gap      bool // a blank line sets it off from the calls before it
 }
 
 func (a *answer) ID() string      { return a.id }
@@ -105,6 +106,9 @@ func (a *answer) Render(width int, selected bool) []string {
 	st := a.look.st
 	var out []string
 	if thoughts := a.thinking.String(); thoughts != "" || !a.empty() {
+		if a.gap {
+			out = append(out, "")
+		}
 		out = append(out, heading(st, safetext.Line(a.model), a.thoughtNote(), width, selected))
 		if thoughts != "" && (a.unfolded || !a.done && !a.speaks) {
 			out = append(out, a.thoughts(thoughts, width)...)
