@@ -212,5 +212,8 @@ func object(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return nil, Errorf(CodeInvalid, "arguments are not a JSON object: %w", err)
 	}
+	if m == nil { // null
+		m = map[string]json.RawMessage{}
+	}
 	return m, nil
 }

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// closedCost is what it takes to say how many entries are not shown.
+const closedCost = 24
+
 // draw renders a tree in at most room characters. Folders are opened level by
 // level, so that every entry near the root is shown before any deep one. left
 // counts the entries that are not shown.
@@ -20,16 +23,28 @@ func draw(root *node, room int) (text string, left int) {
 		it := queue[0]
 		queue = queue[1:]
 		kids := it.n.children
+		indent := 4 * (it.depth + 1)
 		for it.n.open < len(kids) {
-			cost := utf8.RuneCountInString(kids[it.n.open].label()) + 4*(it.depth+1) + 1
-			if cost > room {
+			k := kids[it.n.open]
+			cost := utf8.RuneCountInString(k.label()) + indent + 1
+			if len(k.children) > 0 {
+				cost += closedCost
+			}
+			rest := 0
+			if it.n.open+1 < len(kids) {
+				rest = indent + closedCost // the line that counts the rest
+			}
+			if cost+rest > room {
 				break
 			}
 			room -= cost
 			it.n.open++
 		}
-		if it.n.open < len(kids) {
-			room -= 40 // the line that counts the rest
+		switch {
+		case it.n.open == len(kids) && len(kids) > 0:
+			room += closedCost // nothing has to be counted
+		case it.n.open > 0:
+			room -= indent
 		}
 		for _, k := range kids[:it.n.open] {
 			queue = append(queue, item{k, it.depth + 1})
@@ -59,7 +74,14 @@ func (n *node) lines(b *strings.Builder, indent string) (left int) {
 		if i == len(n.children)-1 {
 			branch, below = "└── ", "    "
 		}
-		b.WriteString(indent + branch + k.label() + "\n")
+		b.WriteString(indent + branch + k.label())
+		if k.open == 0 && len(k.children) > 0 {
+			fmt.Fprintf(b, " … %s", plural(k.size(), "entry", "entries"))
+			left += k.size()
+			b.WriteByte('\n')
+			continue
+		}
+		b.WriteByte('\n')
 		left += k.lines(b, indent+below)
 	}
 	if rest := n.children[n.open:]; len(rest) > 0 {

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"chela/toolkit"
@@ -90,19 +91,29 @@ type repo struct {
 // names and settings.
 func open(ctx context.Context, run *guard.Runner, dir string) (*repo, error) {
 	r := &repo{run: run, dir: dir}
-	out, err := r.git(ctx, "rev-parse", "--show-toplevel", "--show-prefix", "--show-cdup")
+	out, err := r.git(ctx, "rev-parse", "--show-toplevel", "--show-prefix")
 	if err != nil {
 		return nil, err
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) < 2 {
+	if len(lines) != 2 { // a folder with a line end in its name
 		return nil, &Failure{"rev-parse", 0, fmt.Sprintf("unexpected answer %q", out)}
 	}
 	r.prefix = lines[1]
+	if !r.holds(lines[0]) {
+		return nil, &Unsafe{"its work tree is set to another place, " + lines[0]}
+	}
 	if r.quiet, err = r.filters(ctx); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// holds reports whether the folder is inside the work tree whose top this is:
+// a repository can name any place of the machine as its work tree.
+func (r *repo) holds(top string) bool {
+	rel, err := filepath.Rel(top, filepath.Join(r.run.Dir(), filepath.FromSlash(r.dir)))
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // filters returns settings that switch off every content filter which the

@@ -52,28 +52,40 @@ func StatusTool() toolkit.Tool {
 }
 
 func planStatus(_ context.Context, w *toolkit.Workspace, a statusArgs) (toolkit.Plan, error) {
-	dir := a.Path
-	if dir == "" {
-		dir = "."
-	}
-	info, err := w.Files.Stat(dir)
+	dir, err := folder(w, a.Path)
 	if err != nil {
-		return toolkit.Plan{}, explain(dir, err)
-	}
-	if !info.IsDir() {
-		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "path %q is a file, not a folder.", dir).
-			WithHint("Leave path out for the project folder.")
+		return toolkit.Plan{}, err
 	}
 	return toolkit.Plan{
-		Summary: info.Path,
-		Effects: []toolkit.Effect{{Kind: toolkit.Reads, Target: info.Path}},
+		Summary: dir,
+		Effects: []toolkit.Effect{{Kind: toolkit.Reads, Target: dir}},
 	}, nil
 }
 
-func runStatus(ctx context.Context, w *toolkit.Workspace, a statusArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
-	s, err := Status(ctx, w.Proc, a.Path)
+// folder resolves the path of a repository's folder, "" for the workspace.
+func folder(w *toolkit.Workspace, given string) (string, error) {
+	if given == "" {
+		return ".", nil
+	}
+	info, err := w.Files.Stat(given)
 	if err != nil {
-		return toolkit.Result{}, explain(a.Path, err)
+		return "", explain(given, err)
+	}
+	if !info.IsDir() {
+		return "", toolkit.Errorf(toolkit.CodeInvalid, "path %q is a file, not a folder.", given).
+			WithHint("Leave path out for the project folder.")
+	}
+	return info.Path, nil
+}
+
+func runStatus(ctx context.Context, w *toolkit.Workspace, a statusArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
+	dir, err := folder(w, a.Path)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	s, err := Status(ctx, w.Proc, dir)
+	if err != nil {
+		return toolkit.Result{}, explain(dir, err)
 	}
 	text := s.long()
 	if a.Short {

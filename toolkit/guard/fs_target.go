@@ -21,3 +21,6 @@ func (f *FS) Locate(p string) (WriteTarget, error) {
 	}
 	return t, nil
 }
+
+// Dir returns the absolute path of the workspace that commands run in.
+func (r *Runner) Dir() string { return r.workspace }

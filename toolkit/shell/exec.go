@@ -206,7 +206,7 @@ func start(ctx context.Context, w *toolkit.Workspace, cmd guard.Command) (toolki
 	}
 	d := Executed{Status: "running", ExitCode: -1, SessionID: proc.ID}
 	text := fmt.Sprintf("Started in the background as session %s (process %d). It is stopped after %s.", proc.ID, proc.PID(), cmd.Timeout)
-	return toolkit.Result{Text: text, Data: d}, nil
+	return toolkit.Result{Text: text, Data: &d}, nil
 }
 
 // foreground turns the end of a command into a result.
