@@ -119,6 +119,12 @@ func (s *Session) turn(ctx context.Context, text string) {
 		s.rec.Title = titleOf(text)
 	}
 	s.mu.Unlock()
+	// Stored before anything else of the turn, so that a session that is killed
+	// in its first turn is found again.
+	if err := s.save(ctx); err != nil {
+		s.publish(turn, event.TurnEnded{Reason: event.EndedError, Error: err.Error()})
+		return
+	}
 	end := s.loop(ctx, turn, text)
 	if err := s.save(ctx); err != nil && end.Error == "" {
 		end = event.TurnEnded{Reason: event.EndedError, Error: err.Error(), Steps: end.Steps}

@@ -95,6 +95,7 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 	case event.TurnEnded:
 		m.waiting = ""
 		m.refresh()
+		m.state.Running = len(m.state.Queued) > 0 // the engine says so only a moment later
 		return m.turnEnded(b)
 	case event.SessionChanged:
 		m.refresh()

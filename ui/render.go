@@ -284,7 +284,9 @@ func (m *Model) statusLine(w int) string {
 	}
 	name := s.Model.Name
 	if name == engine.PocketModel {
-		name = "pocket (demonstration)"
+		if name = "pocket (demonstration)"; m.layout.Shape == Tiny {
+			name = "pocket"
+		}
 	}
 	if m.eng == nil {
 		name = "starting"
