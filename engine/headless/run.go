@@ -129,8 +129,14 @@ func FindSession(ctx context.Context, st *store.Store, workspace, id string) (st
 		return store.Session{}, err
 	}
 	for _, s := range all {
+		// The number of turns is stored at their end; a first turn that was
+		// cut short by a kill has left its prompt.
 		if s.Turns > 0 {
 			return s, nil
+		}
+		messages, err := st.Messages(ctx, s.ID)
+		if err != nil || len(messages) > 0 {
+			return s, err
 		}
 	}
 	return store.Session{}, Usagef("there is no session in %s yet: leave --continue and --session out to begin one", workspace)
