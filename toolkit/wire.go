@@ -48,7 +48,8 @@ func (s *Spec) Wire() json.RawMessage {
 	}{"object", s.Schema.Required, json.RawMessage(props.String())}}})
 }
 
-// itemSchema keeps a list's item type and, for objects, the field types.
+// itemSchema keeps a list's item type and, for objects, the types and allowed
+// values of the fields.
 func itemSchema(p *jsonschema.Schema) json.RawMessage {
 	if p.Type != "object" {
 		return mustJSON(map[string]any{"type": p.Type})
@@ -60,9 +61,11 @@ func itemSchema(p *jsonschema.Schema) json.RawMessage {
 			b.WriteByte(',')
 		}
 		b.Write(mustJSON(name))
-		b.WriteString(`:{"type":`)
-		b.Write(mustJSON(p.Properties[name].Type))
-		b.WriteByte('}')
+		b.WriteByte(':')
+		b.Write(mustJSON(struct {
+			Type string `json:"type"`
+			Enum []any  `json:"enum,omitempty"`
+		}{p.Properties[name].Type, p.Properties[name].Enum}))
 	}
 	b.WriteString("}}")
 	return json.RawMessage(b.String())

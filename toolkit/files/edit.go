@@ -13,9 +13,9 @@ import (
 
 type editArgs struct {
 	Path       string `json:"path" min:"1" alias:"file_path,filePath,filepath,file,filename,file_name,uri,target_file"`
-	OldString  string `json:"old_string" doc:"exact text to replace" alias:"old_str,old_text,oldText,old,search,find,old_content"`
-	NewString  string `json:"new_string" alias:"new_str,new_text,newText,new,replace,replacement,replace_with,new_content"`
-	ReplaceAll bool   `json:"replace_all,omitempty" default:"false" alias:"all,global"`
+	OldString  string `json:"old_string" doc:"text that is there now" alias:"old_str,old_text,oldText,old,search,find,old_content"`
+	NewString  string `json:"new_string" doc:"text to put in its place" alias:"new_str,new_text,newText,new,replace,replacement,replace_with,new_content"`
+	ReplaceAll bool   `json:"replace_all,omitempty" doc:"every occurrence" default:"false" alias:"all,global"`
 }
 
 // Edited is the data of edit_file. Nearest is empty: a text that is not found
@@ -33,7 +33,7 @@ type Edited struct {
 func EditFile() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:     "edit_file",
-		Summary:  "Replace text in a file. old_string must occur once.",
+		Summary:  "Replace one piece of a file. old_string must be in the file exactly once.",
 		Category: "filesystem",
 		Level:    toolkit.Moderate,
 		Tier:     tiers.Essential,

@@ -30,7 +30,7 @@ type Found struct {
 func SearchFiles() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:       "search_files",
-		Summary:    "Find files by name.",
+		Summary:    "Find files by name or path.",
 		Category:   "filesystem",
 		Level:      toolkit.Safe,
 		Tier:       tiers.Essential,

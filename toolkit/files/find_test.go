@@ -30,7 +30,8 @@ func TestSearchFiles(t *testing.T) {
 		{"a part of them", args{"pattern": "*.go", "maxResults": 1}, "a/b/two_test.go\n[1 of 3 files shown; make the pattern narrower, or give directory]\n"},
 		{"nothing, with what is near", args{"pattern": "**/mian.go"}, "no file matches \"**/mian.go\". The nearest are: main.go.\n"},
 		{
-			"nothing, and what was left out", args{"pattern": "*.rs"},
+			"nothing, and what was left out",
+			args{"pattern": "*.rs"},
 			"no file matches \"*.rs\". Ignored and dependency folders were left out; give one as directory to look there.\n",
 		},
 		{"a dependency folder when named", args{"pattern": "*.ts", "directory": "node_modules"}, "node_modules/p/i.ts\n[1 file]\n"},

@@ -15,7 +15,7 @@ type grepArgs struct {
 	Path          string `json:"path,omitempty" doc:"file or folder" default:"." alias:"directory,dir,folder,paths"`
 	Glob          string `json:"glob,omitempty" doc:"only these files: *.go" alias:"include,file_pattern,includes"`
 	MaxResults    int    `json:"maxResults,omitempty" default:"50" min:"1" max:"500" alias:"max_results,limit,head_limit"`
-	Context       int    `json:"context,omitempty" doc:"lines around" default:"0" min:"0" max:"20" alias:"context_lines"`
+	Context       int    `json:"context,omitempty" doc:"lines shown around a match" default:"0" min:"0" max:"20" alias:"context_lines"`
 	CaseSensitive bool   `json:"caseSensitive,omitempty" default:"false" alias:"case_sensitive"`
 }
 
@@ -40,7 +40,7 @@ type Matches struct {
 func Grep() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:       "grep",
-		Summary:    "Search inside files.",
+		Summary:    "Search the contents of files.",
 		Category:   "filesystem",
 		Level:      toolkit.Safe,
 		Tier:       tiers.Essential,

@@ -30,7 +30,8 @@ func TestGrep(t *testing.T) {
 		want string
 	}{
 		{
-			"folds case, in path order, without ignored files", args{"pattern": "todo"},
+			"folds case, in path order, without ignored files",
+			args{"pattern": "todo"},
 			"a.go:3: // TODO: first\nb/b.go:1: // todo second\nb/c.txt:1: a todo in text\n[3 matches, 4 files searched]\n[1 protected file was not searched]\n",
 		},
 		{"minds case when asked", args{"pattern": "TODO", "caseSensitive": true, "glob": "*.go"}, "a.go:3: // TODO: first\n[1 match, 2 files searched]\n"},
@@ -39,20 +40,24 @@ func TestGrep(t *testing.T) {
 		{"one file", args{"pattern": "^func", "path": "a.go"}, "a.go:4: func F() {}\n[1 match, 1 file searched]\n"},
 		{"an end before CRLF", args{"pattern": "text$"}, "b/c.txt:1: a todo in text\n[1 match, 4 files searched]\n[1 protected file was not searched]\n"},
 		{
-			"lines around", args{"pattern": "TODO", "glob": "a.go", "context": 1},
+			"lines around",
+			args{"pattern": "TODO", "glob": "a.go", "context": 1},
 			"a.go-2- \na.go:3: // TODO: first\na.go-4- func F() {}\n[1 match, 1 file searched]\n",
 		},
 		{"a dependency folder when named", args{"pattern": "todo", "path": "vendor"}, "vendor/v.go:1: // todo in a dependency\n[1 match, 1 file searched]\n"},
 		{
-			"nothing, and where it looked", args{"pattern": "zzz", "path": "b"},
+			"nothing, and where it looked",
+			args{"pattern": "zzz", "path": "b"},
 			"no matches for \"zzz\" in 2 files in b.\n",
 		},
 		{
-			"nothing, as no file fits the glob", args{"pattern": "todo", "glob": "*.rs", "path": "b"},
+			"nothing, as no file fits the glob",
+			args{"pattern": "todo", "glob": "*.rs", "path": "b"},
 			"no matches for \"todo\" in 0 files in b; no file there matches \"*.rs\".\n",
 		},
 		{
-			"fewer than there are", args{"pattern": "todo", "maxResults": 1, "glob": "*.go"},
+			"fewer than there are",
+			args{"pattern": "todo", "maxResults": 1, "glob": "*.go"},
 			"a.go:3: // TODO: first\n[1 of 2 matches shown; narrow the pattern, or give path or glob]\n",
 		},
 	} {

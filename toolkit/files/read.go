@@ -14,7 +14,7 @@ import (
 
 type readArgs struct {
 	Path     string `json:"path" min:"1" alias:"file_path,filePath,filepath,file,filename,file_name,uri,target_file"`
-	Offset   int    `json:"offset,omitempty" doc:"first line, from 0" default:"0" min:"0" alias:"start"`
+	Offset   int    `json:"offset,omitempty" doc:"first line, counted from 0" default:"0" min:"0" alias:"start"`
 	Lines    int    `json:"lines,omitempty" doc:"how many lines" min:"1" max:"2000" alias:"limit,num_lines,count,max_lines"`
 	Encoding string `json:"encoding,omitempty" default:"utf-8" enum:"utf-8,base64"`
 }
@@ -38,7 +38,7 @@ type Read struct {
 func ReadFile() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:       "read_file",
-		Summary:    "Read a file; lines are numbered.",
+		Summary:    "Read a text file. Lines come numbered.",
 		Category:   "filesystem",
 		Level:      toolkit.Safe,
 		Tier:       tiers.Essential,

@@ -28,7 +28,8 @@ func TestReadFile(t *testing.T) {
 	}{
 		{"whole", args{"path": "four.txt"}, "four.txt, lines 1-4 of 4\n     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n"},
 		{
-			"a window counts from 0", args{"path": "four.txt", "offset": 1, "lines": 2},
+			"a window counts from 0",
+			args{"path": "four.txt", "offset": 1, "lines": 2},
 			"four.txt, lines 2-3 of 4\n     2\ttwo\n     3\tthree\n[more follows: read_file with offset 3]\n",
 		},
 		{"the end", args{"path": "four.txt", "offset": 3}, "four.txt, lines 4-4 of 4\n     4\tfour\n"},

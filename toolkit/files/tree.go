@@ -34,7 +34,7 @@ type Tree struct {
 func DirectoryTree() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:       "directory_tree",
-		Summary:    "List a folder as a tree.",
+		Summary:    "List the files of a folder as a tree.",
 		Category:   "filesystem",
 		Level:      toolkit.Safe,
 		Tier:       tiers.Essential,

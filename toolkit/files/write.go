@@ -12,8 +12,8 @@ import (
 
 type writeArgs struct {
 	Path       string `json:"path" min:"1" alias:"file_path,filePath,filepath,file,filename,file_name,uri,target_file"`
-	Content    string `json:"content" doc:"the whole text" alias:"contents,text,file_text,data,body,code"`
-	Append     bool   `json:"append,omitempty" doc:"add at the end" default:"false"`
+	Content    string `json:"content" doc:"whole text of the file" alias:"contents,text,file_text,data,body,code"`
+	Append     bool   `json:"append,omitempty" doc:"add to the end instead" default:"false"`
 	CreateDirs bool   `json:"createDirs,omitempty" doc:"make missing folders" default:"false" alias:"create_dirs,create_directories,mkdir,parents"`
 }
 
@@ -30,7 +30,7 @@ type Written struct {
 func WriteFile() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:     "write_file",
-		Summary:  "Create or replace a file.",
+		Summary:  "Create a file or replace all of it. To change a part, use edit_file.",
 		Category: "filesystem",
 		Level:    toolkit.Moderate,
 		Tier:     tiers.Essential,

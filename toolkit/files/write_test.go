@@ -22,23 +22,33 @@ func TestWriteFile(t *testing.T) {
 		change     toolkit.Change
 	}{
 		{
-			"creates", "new.txt", args{"content": "hi\n"}, "hi\n", "wrote 3 bytes to new.txt (new file, 1 line)",
+			"creates", "new.txt",
+			args{"content": "hi\n"},
+			"hi\n", "wrote 3 bytes to new.txt (new file, 1 line)",
 			toolkit.Change{Path: "new.txt", Kind: "created", Added: 1},
 		},
 		{
-			"replaces", "old.txt", args{"content": "a\nB\nc\n"}, "a\nB\nc\n", "wrote 6 bytes to old.txt (3 lines, +1 -1)",
+			"replaces", "old.txt",
+			args{"content": "a\nB\nc\n"},
+			"a\nB\nc\n", "wrote 6 bytes to old.txt (3 lines, +1 -1)",
 			toolkit.Change{Path: "old.txt", Kind: "changed", Added: 1, Removed: 1},
 		},
 		{
-			"appends", "old.txt", args{"content": "d\n", "append": true}, "a\nB\nc\nd\n", "wrote to the end of old.txt (now 4 lines, 8 bytes)",
+			"appends", "old.txt",
+			args{"content": "d\n", "append": true},
+			"a\nB\nc\nd\n", "wrote to the end of old.txt (now 4 lines, 8 bytes)",
 			toolkit.Change{Path: "old.txt", Kind: "changed", Added: 1},
 		},
 		{
-			"makes folders when asked", "p/q/r.txt", args{"content": "x", "createDirs": true}, "x", "wrote 1 bytes to p/q/r.txt (new file, 1 line)",
+			"makes folders when asked", "p/q/r.txt",
+			args{"content": "x", "createDirs": true},
+			"x", "wrote 1 bytes to p/q/r.txt (new file, 1 line)",
 			toolkit.Change{Path: "p/q/r.txt", Kind: "created", Added: 1},
 		},
 		{
-			"text that looks dangerous is text", "m.sql", args{"content": "DROP TABLE x; reboot"}, "DROP TABLE x; reboot", "wrote 20 bytes to m.sql (new file, 1 line)",
+			"text that looks dangerous is text", "m.sql",
+			args{"content": "DROP TABLE x; reboot"},
+			"DROP TABLE x; reboot", "wrote 20 bytes to m.sql (new file, 1 line)",
 			toolkit.Change{Path: "m.sql", Kind: "created", Added: 1},
 		},
 	} {

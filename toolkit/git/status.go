@@ -42,7 +42,7 @@ type statusData struct {
 func StatusTool() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:       "git_status",
-		Summary:    "Show branch and changed files.",
+		Summary:    "Show the git branch and changed files.",
 		Category:   "git",
 		Level:      toolkit.Safe,
 		Tier:       tiers.Essential,

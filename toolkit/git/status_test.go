@@ -173,11 +173,27 @@ func TestAHostileRepositoryRunsNothing(t *testing.T) {
 	inside := &project{p.t, filepath.Join(p.dir, "module"), p.w}
 	for _, q := range []*project{p, inside} {
 		for _, kv := range [][2]string{
-			{"core.fsmonitor", evil}, {"core.sshCommand", evil}, {"core.pager", evil}, {"core.editor", evil}, {"core.askPass", evil},
-			{"core.alternateRefsCommand", evil}, {"diff.external", evil}, {"diff.evil.command", evil}, {"diff.evil.textconv", evil},
-			{"filter.evil.clean", evil}, {"filter.evil.smudge", evil}, {"filter.evil.required", "true"}, {"filter.two.process", evil},
-			{"merge.evil.driver", evil}, {"gpg.program", evil}, {"credential.helper", evil}, {"alias.status", "!" + evil},
-			{"pager.status", evil}, {"status.submoduleSummary", "true"}, {"interactive.diffFilter", evil}, {"core.hooksPath", "evilhooks"},
+			{"core.fsmonitor", evil},
+			{"core.sshCommand", evil},
+			{"core.pager", evil},
+			{"core.editor", evil},
+			{"core.askPass", evil},
+			{"core.alternateRefsCommand", evil},
+			{"diff.external", evil},
+			{"diff.evil.command", evil},
+			{"diff.evil.textconv", evil},
+			{"filter.evil.clean", evil},
+			{"filter.evil.smudge", evil},
+			{"filter.evil.required", "true"},
+			{"filter.two.process", evil},
+			{"merge.evil.driver", evil},
+			{"gpg.program", evil},
+			{"credential.helper", evil},
+			{"alias.status", "!" + evil},
+			{"pager.status", evil},
+			{"status.submoduleSummary", "true"},
+			{"interactive.diffFilter", evil},
+			{"core.hooksPath", "evilhooks"},
 		} {
 			q.git("config", kv[0], kv[1])
 		}

@@ -39,7 +39,7 @@ type execArgs struct {
 	Command    string            `json:"command" min:"1" alias:"cmd,script,commands,code,shell_command"`
 	Workdir    string            `json:"workdir,omitempty" alias:"cwd,dir,directory,working_directory,working_dir"`
 	Timeout    int               `json:"timeout,omitempty" doc:"seconds" default:"300" min:"1" max:"3600000" alias:"timeout_seconds,timeout_ms"`
-	Background bool              `json:"background,omitempty" doc:"for servers: do not wait" default:"false" alias:"run_in_background,is_background"`
+	Background bool              `json:"background,omitempty" doc:"do not wait; for servers" default:"false" alias:"run_in_background,is_background"`
 	Env        map[string]string `json:"env,omitempty" alias:"environment"`
 	PTY        bool              `json:"pty,omitempty" default:"false"`
 }
@@ -70,7 +70,7 @@ type Executed struct {
 func Exec() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:     "exec",
-		Summary:  "Run a shell command.",
+		Summary:  "Run a shell command in the project folder.",
 		Category: "execution",
 		Level:    toolkit.Dangerous,
 		Tier:     tiers.Essential,

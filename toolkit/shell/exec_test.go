@@ -83,7 +83,6 @@ func TestExec(t *testing.T) {
 		args args
 		want string
 	}{
-		{"both streams in order", args{"command": "echo one; echo two >&2; echo three"}, "one\ntwo\nthree\n"},
 		{"a folder", args{"command": "pwd", "workdir": "sub"}, filepath.Join(w.Root, "sub") + "\n"},
 		{"the environment that was given", args{"command": "echo $GREETING", "env": map[string]string{"GREETING": "hi"}}, "hi\n"},
 		{"chela's secrets stay with chela", args{"command": "echo [$API_TOKEN]"}, "[]\n"},
@@ -103,7 +102,12 @@ func TestExec(t *testing.T) {
 			}
 		})
 	}
-	r, err := call(t, w, args{"command": "true"}, nil)
+	r, err := call(t, w, args{"command": "echo one; echo two >&2"}, nil)
+	d, ok := r.Data.(*Executed)
+	if err != nil || !ok || d.Stdout != "one\n" || d.Stderr != "two\n" || !strings.Contains(r.Text, "one\n") || !strings.Contains(r.Text, "two\n") {
+		t.Errorf("text %q, data %+v, error %v; want both streams", r.Text, r.Data, err)
+	}
+	r, err = call(t, w, args{"command": "true"}, nil)
 	if err != nil || !strings.HasPrefix(r.Text, "(no output; exit code 0") {
 		t.Errorf("text = %q, error %v", r.Text, err)
 	}

@@ -5,6 +5,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 // Artifact is one thing that the work produced.
 type Artifact struct {
-	Type        string `json:"type" enum:"commit,pr,file,ticket,comment,project,other"`
+	Type        string `json:"type,omitempty" default:"other" enum:"commit,pr,file,ticket,comment,project,other"`
 	ID          string `json:"id,omitempty"`
 	Description string `json:"description,omitempty"`
 	URL         string `json:"url,omitempty"`
@@ -44,7 +45,7 @@ type Completed struct {
 func CompleteTask() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:     "complete_task",
-		Summary:  "Say that the request is done.",
+		Summary:  "Say that the whole request is done. Ends your work.",
 		Category: "task",
 		Level:    toolkit.Safe,
 		Tier:     tiers.Essential,
@@ -69,6 +70,9 @@ func runComplete(_ context.Context, _ *toolkit.Workspace, a completeArgs, _ tool
 	}
 	if done.Artifacts == nil {
 		done.Artifacts = []Artifact{}
+	}
+	for i, a := range done.Artifacts {
+		done.Artifacts[i].Type = cmp.Or(a.Type, "other")
 	}
 	if done.NextSteps == nil {
 		done.NextSteps = []string{}

@@ -32,7 +32,8 @@ func TestCompleteTask(t *testing.T) {
 	}{
 		{
 			"with defaults", `{"summary":" Fixed it. "}`,
-			Completed{Complete: true, Summary: "Fixed it.", Artifacts: []Artifact{}, NextSteps: []string{}, Confidence: "high"}, "Fixed it.",
+			Completed{Complete: true, Summary: "Fixed it.", Artifacts: []Artifact{}, NextSteps: []string{}, Confidence: "high"},
+			"Fixed it.",
 		},
 		{
 			"with everything", `{"summary":"Done.","artifacts":[{"type":"file","id":"main.go"},{"type":"pr","url":"https://x.example/1"}],"nextSteps":["run it"],"confidence":"low"}`,

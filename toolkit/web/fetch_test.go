@@ -350,7 +350,7 @@ func TestFetchStaysInItsBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, ok := r.Data.(Fetched)
-	if n := len([]rune(r.Text)); n > 4000 || n < 3000 || r.Cut == nil || !ok || !d.Truncated || !strings.Contains(r.Text, "only the first") {
+	if n := len([]rune(r.Text)); n > 4000 || n < 3000 || r.Cut == nil || !ok || !d.Truncated || !strings.Contains(r.Text, "only the beginning") {
 		t.Errorf("%d characters, cut %+v, truncated %v", n, r.Cut, d.Truncated)
 	}
 }

@@ -15,35 +15,75 @@ import (
 // must have to stand for the page: listings and front pages have none.
 const articleShare = 0.25
 
+// Limits of what is converted: hostile pages make seconds of work out of few
+// bytes, and no model reads more.
+const (
+	maxHTML  = 2 << 20 // bytes of a page that are parsed
+	maxNodes = 60_000  // of a tree; a larger one is reduced to its bare text
+)
+
 // readHTML turns a page into Markdown: its article if it is mostly one, else
 // the whole page. It never fails; what cannot be parsed comes back as it is.
-func readHTML(page, address string) (title, text string) {
+// part says that only the beginning of the page was read.
+func readHTML(page, address string) (title, text string, part bool) {
+	if len(page) > maxHTML {
+		page, part = page[:maxHTML], true
+	}
 	base, err := url.Parse(address)
 	if err != nil {
 		base = &url.URL{}
 	}
 	doc, err := html.Parse(strings.NewReader(page))
 	if err != nil {
-		return "", page
+		return "", page, part
 	}
+	if count(doc, maxNodes) >= maxNodes {
+		drop(doc)
+		return "", bareText(doc), part
+	}
+	title, article := extract(doc, base)
 	drop(doc)
 	whole := markdown(doc, base)
-	title, article := extract(page, base)
-	if float64(len(article)) >= articleShare*float64(len(whole)) && len(article) > 0 {
-		return title, article
+	if len(article) > 0 && float64(len(article)) >= articleShare*float64(len(whole)) {
+		return title, article, part
 	}
-	return title, whole
+	return title, whole, part
+}
+
+// count returns the number of nodes of a tree, or most if there are more.
+func count(n *html.Node, most int) int {
+	total := 0
+	for range n.Descendants() {
+		if total++; total >= most {
+			return most
+		}
+	}
+	return total
+}
+
+// bareText is the text of a tree, a line for each piece.
+func bareText(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type != html.TextNode {
+			continue
+		}
+		if line := strings.Join(strings.Fields(d.Data), " "); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }
 
 // extract returns the article of a page, if there is one. The library walks
 // hostile input; a panic in it must not end the program.
-func extract(page string, base *url.URL) (title, text string) {
+func extract(doc *html.Node, base *url.URL) (title, text string) {
 	defer func() {
 		if recover() != nil {
 			title, text = "", ""
 		}
 	}()
-	article, err := readability.FromReader(strings.NewReader(page), base)
+	article, err := readability.FromDocument(doc, base)
 	if err != nil {
 		return "", ""
 	}

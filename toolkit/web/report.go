@@ -34,22 +34,24 @@ func report(page *guard.Page, a fetchArgs, room int) (toolkit.Result, error) {
 			WithHint("Use exec with a download program if the file is needed.")
 	}
 	text := decode(page.Body, page.Header.Get("Content-Type"))
-	title := ""
+	title, part := "", page.Truncated
 	if a.ExtractText && isHTML(kind) {
-		title, text = readHTML(text, page.URL)
+		var cut bool
+		title, text, cut = readHTML(text, page.URL)
+		part = part || cut
 	}
 	text = strings.NewReplacer(contentBegin, "- - -", contentEnd, "- - -").Replace(text)
 	d.BodyLength = utf8.RuneCountInString(text)
 	hint := "fetch a more precise address for the rest"
 	shown, cut := toolkit.Bound(text, max(room-frameReserve, 200), hint)
-	if page.Truncated && cut == nil {
+	if part && cut == nil {
 		cut = &toolkit.Truncated{Shown: d.BodyLength, Total: -1, Unit: "characters", Hint: hint}
 	}
 	d.Body, d.Truncated = shown, cut != nil
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: status %d, %s, %d characters%s\n", page.URL, page.Status, orUnknown(kind), d.BodyLength, hops(page))
-	if page.Truncated {
-		fmt.Fprintf(&b, "only the first %d bytes were read\n", len(page.Body))
+	if part {
+		b.WriteString("only the beginning of it was read\n")
 	}
 	b.WriteString(contentBegin + "\n")
 	if title != "" {
