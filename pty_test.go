@@ -103,6 +103,7 @@ func TestTheWholeProgram(t *testing.T) {
 	}
 	d.approve(term)
 	d.must(term.WaitText(d.ctx, "✓ write_file", "Done: write_file"))
+	d.must(term.WaitGone(d.ctx, "working")) // until then ctrl+c stops the turn
 	b, err := os.ReadFile(filepath.Join(d.dir, "notes.txt"))
 	if err != nil || !strings.Contains(string(b), "hello") {
 		t.Errorf("notes.txt holds %q, %v", b, err)

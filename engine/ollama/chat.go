@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -46,6 +47,12 @@ type Sink struct {
 
 var errIdle = errors.New("no data")
 
+// maxReply bounds the text of one answer in bytes. A window of 256k tokens
+// writes about 1 MiB; what sends more never ends.
+const maxReply = 16 << 20
+
+var errEndless = fmt.Errorf("an answer of more than %d MiB, which is cut here", maxReply>>20)
+
 // Chat sends one request and streams the reply into the sink. The reply holds
 // what was received even when err is not nil. The error is an *Error, or the
 // context's.
@@ -53,6 +60,7 @@ var errIdle = errors.New("no data")
 // Nothing is cut silently: truncate and shift are false, so a prompt that does
 // not fit is an error and a full window ends the answer with reason "length".
 func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) {
+	caller := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	no := false
@@ -66,7 +74,7 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 	for _, t := range r.Tools {
 		var tool api.Tool
 		if err := json.Unmarshal(t, &tool); err != nil {
-			return Reply{}, err
+			return Reply{}, fmt.Errorf("the schema of a tool cannot be sent: %w", err)
 		}
 		req.Tools = append(req.Tools, tool)
 	}
@@ -82,6 +90,9 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 			watchdog.Reset(c.idle)
 		}
 		m := resp.Message
+		if text.Len()+thinking.Len()+len(m.Content)+len(m.Thinking) > maxReply {
+			return errEndless
+		}
 		if m.Thinking != "" {
 			thinking.WriteString(m.Thinking)
 			if sink.Thinking != nil {
@@ -114,15 +125,15 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 		watchdog.Stop()
 	}
 	reply.Text, reply.Thinking = text.String(), thinking.String()
-	if errors.Is(context.Cause(ctx), errIdle) {
+	switch {
+	case reply.Done:
+		err = nil // what happens to the connection afterwards does not matter
+	case caller.Err() != nil:
+		return reply, caller.Err()
+	case errors.Is(context.Cause(ctx), errIdle):
 		err = errIdle
+	case err == nil:
+		err = errLost // the API reports a cut connection as the end of the stream
 	}
-	if err == nil && !reply.Done {
-		if ctx.Err() != nil {
-			return reply, ctx.Err()
-		}
-		// The API reports a cut connection as the end of the stream.
-		err = errLost
-	}
-	return reply, c.explain("asking "+r.Model, r.Model, err)
+	return reply, c.explain(caller, "asking "+r.Model, r.Model, err)
 }

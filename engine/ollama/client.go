@@ -12,14 +12,12 @@ package ollama
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/ollama/ollama/api"
-	"github.com/ollama/ollama/envconfig"
 )
 
 // Time limits towards a server. Loading a large model from a slow disk takes
@@ -27,6 +25,9 @@ import (
 const (
 	dialTimeout   = 5 * time.Second
 	headerTimeout = 10 * time.Minute
+	// infoTimeout bounds questions that need no model: a server that is up
+	// answers them at once, even while it loads one.
+	infoTimeout = 30 * time.Second
 	// IdleTimeout is how long a stream may be silent after its first token.
 	IdleTimeout = 2 * time.Minute
 )
@@ -35,72 +36,52 @@ const (
 type Client struct {
 	host string // for messages: host:port, or the name of a built-in server
 	api  *api.Client
+	http *http.Client
 	idle time.Duration
 }
 
 // New returns a client for a server address as OLLAMA_HOST takes it
-// ("127.0.0.1:11434", "http://gpu:11434"); empty means OLLAMA_HOST itself, or
-// Ollama's default.
+// ("127.0.0.1:11434", "gpu", "https://gpu"); empty means OLLAMA_HOST itself,
+// or Ollama's default. Its error names the setting and the remedy.
 func New(host string) (*Client, error) {
-	base := envconfig.Host()
-	if host != "" {
-		u, err := parseHost(host)
-		if err != nil {
-			return nil, err
-		}
-		base = u
+	base, err := address(host)
+	if err != nil {
+		return nil, err
 	}
-	if h := base.Hostname(); h == "0.0.0.0" || h == "::" {
-		// A server listens there; a client must dial a real address.
-		base.Host = net.JoinHostPort("127.0.0.1", base.Port())
-	}
-	t := &http.Transport{
+	return newClient(base.Host, base, &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment, // skips loopback
 		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
 		ResponseHeaderTimeout: headerTimeout,
 		IdleConnTimeout:       time.Minute,
 		MaxIdleConns:          4,
-	}
-	return &Client{host: base.Host, api: api.NewClient(base, &http.Client{Transport: t}), idle: IdleTimeout}, nil
+	}), nil
 }
 
 // NewInProcess returns a client for a server that is reached by a transport,
 // such as the pocket model.
 func NewInProcess(name string, t http.RoundTripper) *Client {
-	base := &url.URL{Scheme: "http", Host: "in-process"}
-	return &Client{host: name, api: api.NewClient(base, &http.Client{Transport: t}), idle: IdleTimeout}
+	return newClient(name, &url.URL{Scheme: "http", Host: "in-process"}, t)
 }
 
-func parseHost(host string) (*url.URL, error) {
-	raw := host
-	if !hasScheme(raw) {
-		raw = "http://" + raw
-	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return nil, fmt.Errorf("ollama host %q is not an address: write host:port or http://host:port", host)
-	}
-	if u.Port() == "" && u.Scheme == "http" {
-		u.Host = net.JoinHostPort(u.Hostname(), "11434")
-	}
-	return u, nil
-}
-
-func hasScheme(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+func newClient(name string, base *url.URL, t http.RoundTripper) *Client {
+	h := &http.Client{Transport: t}
+	return &Client{host: name, api: api.NewClient(base, h), http: h, idle: IdleTimeout}
 }
 
 // Host names the server for people.
 func (c *Client) Host() string { return c.host }
 
+// CloseIdle closes connections that wait for a next request, and so ends
+// their goroutines. The client can be used again.
+func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
+
 // Version asks the server for its version; an error means that it cannot be
 // used.
 func (c *Client) Version(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	limited, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	v, err := c.api.Version(ctx)
-	return v, c.explain("asking for the version", "", err)
+	v, err := c.api.Version(limited)
+	return v, c.explain(ctx, "asking for the version", "", err)
 }
 
 // Load brings a model into memory with this window and returns when it is
@@ -110,7 +91,7 @@ func (c *Client) Load(ctx context.Context, model string, window int) error {
 	err := c.api.Chat(ctx, &api.ChatRequest{
 		Model: model, Stream: &stream, Options: map[string]any{"num_ctx": window}, KeepAlive: &api.Duration{Duration: KeepAlive},
 	}, func(api.ChatResponse) error { return nil })
-	return c.explain("loading the model", model, err)
+	return c.explain(ctx, "loading the model", model, err)
 }
 
 // KeepAlive is how long a server keeps a model in memory after each request.
@@ -118,7 +99,8 @@ func (c *Client) Load(ctx context.Context, model string, window int) error {
 const KeepAlive = 30 * time.Minute
 
 // Pull downloads a model. progress is called for each piece of news, with the
-// bytes summed over all layers.
+// bytes summed over all layers seen so far. The error is an *Error, or the
+// context's.
 func (c *Client) Pull(ctx context.Context, model string, progress func(status string, completed, total int64)) error {
 	type layer struct{ completed, total int64 }
 	layers := map[string]layer{}
@@ -139,7 +121,12 @@ func (c *Client) Pull(ctx context.Context, model string, progress func(status st
 	if err == nil && !finished {
 		err = errLost
 	}
-	return c.explain("pulling the model", model, err)
+	err = c.explain(ctx, "pulling the model", model, err)
+	var e *Error
+	if errors.As(err, &e) {
+		e.hint = pullHint(e)
+	}
+	return err
 }
 
 var errLost = errors.New("the connection closed before the answer was complete")

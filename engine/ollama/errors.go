@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/ollama/ollama/api"
 )
@@ -26,6 +28,8 @@ const (
 	Lost         Kind = "lost"          // the stream broke off; what came is kept
 	Idle         Kind = "idle"          // the stream was silent for too long
 	MidStream    Kind = "mid_stream"    // the server reported an error while answering
+	NoMemory     Kind = "no_memory"     // the model does not fit the machine
+	SignIn       Kind = "sign_in"       // a cloud model, and nobody is signed in
 	Refused      Kind = "refused"       // any other answer with an error status
 )
 
@@ -36,35 +40,58 @@ type Error struct {
 	Host  string
 	Model string
 	Err   error
+
+	wait time.Duration // kind Idle: how long nothing came
+	hint string        // in place of the kind's own
 }
 
 // Error says what failed, where, and what to do.
-func (e *Error) Error() string {
-	return fmt.Sprintf("%s: %s. %s", e.Op, e.text(), e.Hint())
-}
+func (e *Error) Error() string { return e.Cause() + ". " + e.Hint() }
+
+// Cause says what failed and where, without the remedy.
+func (e *Error) Cause() string { return e.Op + ": " + e.text() }
 
 func (e *Error) text() string {
 	switch e.Kind {
 	case Unreachable:
-		return fmt.Sprintf("no Ollama server answers at %s", e.Host)
+		if isDial(e.Err) {
+			return fmt.Sprintf("no Ollama server answers at %s", e.Host)
+		}
+		return fmt.Sprintf("%s takes connections but does not answer as an Ollama server does", e.Host)
 	case ModelMissing:
 		return fmt.Sprintf("%s has no model %q", e.Host, e.Model)
 	case Lost:
 		return fmt.Sprintf("the connection to %s was lost before the answer was complete", e.Host)
 	case Idle:
-		return fmt.Sprintf("%s sent nothing for %s", e.Host, IdleTimeout)
+		return fmt.Sprintf("%s sent nothing for %s", e.Host, e.wait)
 	case TooLong:
 		return "the conversation no longer fits the model's window"
 	case NoTools:
 		return fmt.Sprintf("%s cannot call tools", e.Model)
 	case NoThinking:
 		return fmt.Sprintf("%s cannot think", e.Model)
+	case SignIn:
+		return fmt.Sprintf("%s asks for a sign-in to use %s", e.Host, e.Model)
 	}
-	return fmt.Sprintf("%s reports: %v", e.Host, e.Err)
+	return fmt.Sprintf("%s reports: %s", e.Host, strings.TrimRight(short(e.Err.Error()), ". \n"))
+}
+
+// maxReported bounds what of a server's own words is repeated: a line that is
+// no JSON comes back whole, and may be megabytes.
+const maxReported = 400
+
+func short(s string) string {
+	if r := []rune(s); len(r) > maxReported {
+		return string(r[:maxReported]) + "…"
+	}
+	return s
 }
 
 // Hint says what a person can do.
 func (e *Error) Hint() string {
+	if e.hint != "" {
+		return e.hint
+	}
 	switch e.Kind {
 	case Unreachable:
 		return "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs."
@@ -78,10 +105,28 @@ func (e *Error) Hint() string {
 		return "Pick a model with the tools capability."
 	case NoThinking:
 		return "Turn thinking off for it."
+	case NoMemory:
+		return "Pick a smaller model, lower models.window in settings.yml, or unload others with `ollama stop`."
+	case SignIn:
+		return "Run `ollama signin` where the server runs, or pick a local model."
 	case MidStream:
 		return "What arrived is kept. Send the prompt again; `ollama ps` and its log say more."
 	}
 	return "The server's log says more."
+}
+
+// pullHint says what to do about a download that failed.
+func pullHint(e *Error) string {
+	text := strings.ToLower(e.Err.Error())
+	switch {
+	case e.Kind == Unreachable || e.Kind == SignIn:
+		return ""
+	case strings.Contains(text, "file does not exist"), strings.Contains(text, "not found"), strings.Contains(text, "invalid model name"):
+		return "Check the name and its tag: https://ollama.com/library lists the models."
+	case strings.Contains(text, "no space left"), strings.Contains(text, "disk full"):
+		return "Free some space where the server keeps its models, then pull again; what was loaded is kept."
+	}
+	return "Pull again: it goes on from what was loaded. The server's log says more."
 }
 
 // Action is the remedy as one word the screen can act on, or "".
@@ -91,7 +136,7 @@ func (e *Error) Action() string {
 		return "start"
 	case ModelMissing:
 		return "pull"
-	case NoTools:
+	case NoTools, NoMemory:
 		return "pick"
 	}
 	return ""
@@ -101,27 +146,36 @@ func (e *Error) Action() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // explain classifies an error of the API. The texts are the server's own; both
-// wordings of "too long" are in use (0.17 and later).
-func (c *Client) explain(op, model string, err error) error {
+// wordings of "too long" are in use (0.17 and later). ctx is the caller's: its
+// end is no fault of the server.
+func (c *Client) explain(ctx context.Context, op, model string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !isDial(err) {
-		return err
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return ctx.Err()
 	}
 	e := &Error{Op: op, Host: c.host, Model: model, Err: err, Kind: MidStream}
 	var status api.StatusError
+	var auth api.AuthorizationError
+	var timeout net.Error
 	text := err.Error()
 	switch {
-	case errors.Is(err, errLost) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(text, "unexpected EOF"):
-		e.Kind = Lost
 	case errors.Is(err, errIdle):
-		e.Kind = Idle
+		e.Kind, e.wait = Idle, c.idle
 	case isDial(err):
 		e.Kind = Unreachable
+	case errors.Is(err, errLost), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed):
+		e.Kind = Lost
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Kind = Unreachable // one of this package's own limits
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e.Kind, e.wait = Idle, headerTimeout
+	case errors.As(err, &auth):
+		e.Kind = SignIn
 	case errors.As(err, &status):
-		text = status.ErrorMessage
-		e.Kind = Refused
+		text, e.Kind = status.ErrorMessage, Refused
 		if status.StatusCode == http.StatusNotFound && strings.Contains(text, "not found") {
 			e.Kind = ModelMissing
 		}
@@ -133,6 +187,8 @@ func (c *Client) explain(op, model string, err error) error {
 		e.Kind = NoThinking
 	case strings.Contains(text, "exceeds the context length"), strings.Contains(text, "longer than the context length"):
 		e.Kind = TooLong
+	case strings.Contains(text, "requires more system memory"), strings.Contains(text, "out of memory"):
+		e.Kind = NoMemory
 	}
 	return e
 }

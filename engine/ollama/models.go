@@ -33,6 +33,16 @@ type Model struct {
 // Has reports whether the model states the capability.
 func (m Model) Has(capability string) bool { return slices.Contains(m.Capabilities, capability) }
 
+// OnlyEmbeds reports whether the model makes vectors and cannot chat. Servers
+// that state no capabilities leave the family: those of the usual embedding
+// models are kinds of BERT.
+func (m Model) OnlyEmbeds() bool {
+	if len(m.Capabilities) > 0 {
+		return m.Has("embedding") && !m.Has("completion")
+	}
+	return strings.Contains(m.Family, "bert")
+}
+
 // Tier returns what tier selection needs.
 func (m Model) Tier() tiers.Model {
 	return tiers.Model{
@@ -45,9 +55,12 @@ func (m Model) Tier() tiers.Model {
 // recently changed first. A model whose details cannot be had is listed with
 // what is known.
 func (c *Client) Models(ctx context.Context) ([]Model, error) {
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
+	defer cancel()
 	list, err := c.api.List(ctx)
 	if err != nil {
-		return nil, c.explain("listing models", "", err)
+		return nil, c.explain(caller, "listing models", "", err)
 	}
 	running, err := c.api.ListRunning(ctx)
 	if err != nil {
@@ -72,9 +85,12 @@ func (c *Client) Models(ctx context.Context) ([]Model, error) {
 
 // Model returns one model's details.
 func (c *Client) Model(ctx context.Context, name string) (Model, error) {
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
+	defer cancel()
 	show, err := c.api.Show(ctx, &api.ShowRequest{Model: name})
 	if err != nil {
-		return Model{}, c.explain("asking for the model", name, err)
+		return Model{}, c.explain(caller, "asking for the model", name, err)
 	}
 	m := Model{Name: name, Remote: show.RemoteHost != "", Modified: show.ModifiedAt}
 	m.fill(show)

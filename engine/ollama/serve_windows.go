@@ -1,6 +1,8 @@
 package ollama
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"syscall"
 
@@ -11,4 +13,26 @@ import (
 // terminal's signals.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}
+}
+
+// ended reports how a child ended, or nil while it runs. It does not wait: a
+// goroutine that did would live as long as the server.
+func ended(p *os.Process) error {
+	h, err := windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(p.Pid))
+	if err != nil {
+		return fmt.Errorf("waiting for it: %w", err)
+	}
+	defer windows.CloseHandle(h)
+	event, err := windows.WaitForSingleObject(h, 0)
+	if err != nil {
+		return fmt.Errorf("waiting for it: %w", err)
+	}
+	if event == uint32(windows.WAIT_TIMEOUT) {
+		return nil
+	}
+	var code uint32
+	if err := windows.GetExitCodeProcess(h, &code); err != nil {
+		return fmt.Errorf("asking how it ended: %w", err)
+	}
+	return fmt.Errorf("exit code %d", code)
 }
