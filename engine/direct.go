@@ -11,9 +11,21 @@ import (
 
 // Call takes one call of a person through the five steps, outside any turn. It
 // is recorded in the session like a model's calls, and judged by the same
-// judge, but the model does not see it. Cancelling the context cancels the
-// call, and that is recorded. The error is only ever the store's.
+// judge, but the model does not see it. Cancelling the context, or
+// closing the session, cancels the call, and that is recorded. The error is
+// only ever the store's, or ErrClosed.
 func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage) (pipeline.Outcome, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return pipeline.Outcome{}, ErrClosed
+	}
+	s.direct.Add(1)
+	s.mu.Unlock()
+	defer s.direct.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)() // closing the session cancels it too
 	out, err := s.engine.pipe.Do(ctx, pipeline.Env{
 		Workspace: s.engine.newWorkspace(s.rec.ID), Session: s.rec.ID, Mode: s.Mode, Attended: s.engine.cfg.Attended,
 		Publish: func(b event.Body) { s.publish(0, b) },

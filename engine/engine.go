@@ -17,7 +17,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -72,7 +74,14 @@ type Engine struct {
 	sessions map[string]*Session
 	models   map[string]ollama.Model // details by name, as last seen
 	pulls    map[string]context.CancelFunc
+	closed   bool
+
+	closing  sync.Once
+	closeErr error
 }
+
+// ErrEngineClosed is returned for what is asked of a closed engine.
+var ErrEngineClosed = errors.New("chela is closing")
 
 // New builds an engine. The workspace is opened at once, so a folder that is
 // missing, unreadable or forbidden is reported here.
@@ -87,7 +96,7 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	cfg.Net.AllowHosts = append(cfg.Net.AllowHosts, cfg.Settings.Security.AllowedHosts...)
+	cfg.Net.AllowHosts = slices.Concat(cfg.Net.AllowHosts, cfg.Settings.Security.AllowedHosts)
 	e := &Engine{
 		cfg: cfg, files: files, sessions: map[string]*Session{}, models: map[string]ollama.Model{}, pulls: map[string]context.CancelFunc{},
 		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Timeout: cfg.Timeout, Now: cfg.Now},
@@ -95,6 +104,7 @@ func New(cfg Config) (*Engine, error) {
 	e.stream.Now = cfg.Now
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.openGuards(); err != nil {
+		e.cancel()
 		return nil, errors.Join(err, files.Close())
 	}
 	return e, nil
@@ -127,22 +137,27 @@ func (e *Engine) newWorkspace(session string) *toolkit.Workspace {
 
 // Close ends everything: turns are cancelled and recorded so, child processes
 // killed, the event stream closed. The store stays open; it belongs to the
-// caller.
+// caller. It may be called more than once, and each call returns when all is
+// closed.
 func (e *Engine) Close() error {
-	e.mu.Lock()
-	sessions := make([]*Session, 0, len(e.sessions))
-	for _, s := range e.sessions {
-		sessions = append(sessions, s)
-	}
-	e.mu.Unlock()
-	for _, s := range sessions {
-		s.Close()
-	}
-	e.cancel()
-	e.wg.Wait()
-	err := errors.Join(e.proc.Close(), e.files.Close())
-	e.stream.Close()
-	return err
+	e.closing.Do(func() {
+		e.mu.Lock()
+		e.closed = true
+		sessions := slices.Collect(maps.Values(e.sessions))
+		e.mu.Unlock()
+		e.cancel() // all at once; then wait for each
+		for _, s := range sessions {
+			s.Close()
+		}
+		e.wg.Wait()
+		e.closeErr = errors.Join(e.proc.Close(), e.files.Close())
+		e.stream.Close()
+		e.cfg.Server.CloseIdle()
+		if e.cfg.Pocket != nil {
+			e.cfg.Pocket.CloseIdle()
+		}
+	})
+	return e.closeErr
 }
 
 // goRun runs f on a goroutine that Close waits for. A panic becomes a notice:

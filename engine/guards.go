@@ -2,8 +2,10 @@ package engine
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
-	"strings"
+	"slices"
 
 	"chela/toolkit/guard"
 )
@@ -13,9 +15,7 @@ func (e *Engine) openGuards() error {
 	opts := e.cfg.Net
 	// Tools never reach the model server: it could delete models or be asked
 	// for anything without the judge seeing it.
-	if host := e.cfg.Server.Host(); strings.Contains(host, ":") {
-		opts.OwnServices = append(opts.OwnServices, loopbackForms(host)...)
-	}
+	opts.OwnServices = slices.Concat(opts.OwnServices, ownForms(e.cfg.Server.Host()))
 	n, err := guard.NewNet(opts)
 	if err != nil {
 		return fmt.Errorf("security.allowed_hosts in settings.yml: %w", err)
@@ -26,15 +26,22 @@ func (e *Engine) openGuards() error {
 	return nil
 }
 
-// loopbackForms lists the addresses under which a local server can be reached.
-func loopbackForms(host string) []string {
-	name, port, ok := strings.Cut(host, ":")
-	if !ok || strings.Contains(port, ":") {
-		return nil
+// ownForms lists the addresses under which the model server can be reached:
+// its own, and if that is this machine, every usual form of it. A server known
+// by name only has none; a private one is out of the tools' reach anyway.
+func ownForms(host string) []string {
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		return nil // the client was given no address
 	}
-	switch name {
-	case "localhost", "127.0.0.1", "0.0.0.0":
-		return []string{"127.0.0.1:" + port, "[::1]:" + port}
+	ip, err := netip.ParseAddr(name)
+	local := name == "localhost" || err == nil && ip.IsLoopback()
+	var out []string
+	if local {
+		out = append(out, net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("::1", port))
 	}
-	return nil
+	if own := net.JoinHostPort(name, port); err == nil && !slices.Contains(out, own) {
+		out = append(out, own)
+	}
+	return out
 }

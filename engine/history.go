@@ -11,8 +11,12 @@ import (
 )
 
 // remember appends to the conversation as the model sees it. Nothing in it is
-// changed afterwards, so that the prefix stays the same.
+// changed afterwards, so that the prefix stays the same. An answer without text
+// and calls (one that broke off while thinking) is no part of it.
 func (s *Session) remember(m api.Message) {
+	if m.Role == store.RoleAssistant && m.Content == "" && len(m.ToolCalls) == 0 {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history = append(s.history, m)
@@ -71,10 +75,10 @@ func (s *Session) restore(ctx context.Context) error {
 	for _, c := range stored {
 		calls[c.ID] = c
 	}
-	answered := map[string]bool{}
+	results := map[string]store.Message{}
 	for _, m := range messages {
 		if m.Role == store.RoleTool {
-			answered[m.Call] = true
+			results[m.Call] = m
 		}
 	}
 	for _, m := range messages {
@@ -82,14 +86,21 @@ func (s *Session) restore(ctx context.Context) error {
 		if len(m.Stats) > 0 {
 			s.restoreUsed(m.Stats)
 		}
-		s.history = append(s.history, restored(m, calls))
-		// A result that was recorded but not yet appended is appended now; a
-		// call that never returned says that it was interrupted.
+		if m.Role == store.RoleTool {
+			continue // follows the message that made the call
+		}
+		s.remember(restored(m, calls))
 		for _, id := range m.Calls {
 			c, known := calls[id]
-			if answered[id] || !known {
+			if !known {
 				continue
 			}
+			if r, ok := results[id]; ok {
+				s.remember(restored(r, calls))
+				continue
+			}
+			// A result that was recorded but not yet appended is appended now; a
+			// call that never returned says that it was interrupted.
 			text := c.Output
 			if c.State == store.CallInterrupted || text == "" {
 				text = interruptedText

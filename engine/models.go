@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"chela/engine/event"
 	"chela/engine/ollama"
@@ -36,17 +35,36 @@ func (e *Engine) Models(ctx context.Context) ([]ollama.Model, error) {
 		}
 	}
 	e.mu.Lock()
-	for _, m := range models {
-		e.models[m.Name] = m
+	defer e.mu.Unlock()
+	if err == nil {
+		clear(e.models) // what was removed or changed on the server is not known any more
 	}
-	e.mu.Unlock()
+	for _, m := range models {
+		e.know(m)
+	}
 	return models, err
+}
+
+// know keeps a model's details. Those of a model whose server did not tell
+// them are not worth keeping. The caller holds mu.
+func (e *Engine) know(m ollama.Model) {
+	if len(m.Capabilities) > 0 || m.ContextLength > 0 {
+		e.models[tagged(m.Name)] = m
+	}
+}
+
+// tagged returns a model's name with its tag, as servers list it.
+func tagged(name string) string {
+	if name == PocketModel || strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ":") {
+		return name
+	}
+	return name + ":latest"
 }
 
 // model returns a model's details, asking its server when they are not known.
 func (e *Engine) model(ctx context.Context, name string) (ollama.Model, error) {
 	e.mu.Lock()
-	m, ok := e.models[name]
+	m, ok := e.models[tagged(name)]
 	e.mu.Unlock()
 	if ok {
 		return m, nil
@@ -60,8 +78,8 @@ func (e *Engine) model(ctx context.Context, name string) (ollama.Model, error) {
 	}
 	m.BuiltIn = name == PocketModel
 	e.mu.Lock()
-	e.models[name] = m
-	e.mu.Unlock()
+	defer e.mu.Unlock()
+	e.know(m)
 	return m, nil
 }
 
@@ -70,7 +88,7 @@ type Choice struct {
 	Model  string // empty: none can be used
 	Reason string
 	Server error // why the Ollama server cannot be used; nil: it can
-	Empty  bool  // the server runs and has no model
+	Empty  bool  // the server runs and has no model that can chat
 }
 
 // Choose picks the model to start with: the wanted one, the last used if it is
@@ -82,26 +100,8 @@ func (e *Engine) Choose(ctx context.Context, wanted string) (Choice, error) {
 		return Choice{Model: PocketModel, Reason: "asked for"}, nil
 	}
 	models, err := e.Models(ctx)
-	installed := func(name string) (string, bool) {
-		for _, m := range models {
-			if !m.BuiltIn && (m.Name == name || m.Name == name+":latest") {
-				return m.Name, true
-			}
-		}
-		return "", false
-	}
 	if wanted != "" {
-		if name, ok := installed(wanted); ok {
-			return Choice{Model: name, Reason: "asked for"}, nil
-		}
-		if err != nil {
-			return Choice{Server: err}, err
-		}
-		_, err := e.cfg.Server.Model(ctx, wanted)
-		if err == nil {
-			return Choice{Model: wanted, Reason: "asked for"}, nil
-		}
-		return Choice{}, err
+		return e.chooseWanted(ctx, wanted, models, err)
 	}
 	if err != nil {
 		if e.cfg.Pocket == nil {
@@ -117,18 +117,50 @@ func (e *Engine) Choose(ctx context.Context, wanted string) (Choice, error) {
 		if c.name == "" {
 			continue
 		}
-		if name, ok := installed(c.name); ok {
-			return Choice{Model: name, Reason: c.reason}, nil
+		if m, ok := installed(models, c.name); ok && !m.OnlyEmbeds() {
+			return Choice{Model: m.Name, Reason: c.reason}, nil
 		}
 	}
 	for _, able := range []bool{true, false} {
 		for _, m := range models {
-			if !m.BuiltIn && (!able || m.Has("tools")) && !m.Has("embedding") {
+			if !m.BuiltIn && (!able || m.Has("tools")) && !m.OnlyEmbeds() {
 				return Choice{Model: m.Name, Reason: "the newest installed one"}, nil
 			}
 		}
 	}
-	return Choice{Model: PocketModel, Reason: "the Ollama server has no model yet", Empty: true}, nil
+	c := Choice{Reason: "the Ollama server has no model that can chat yet", Empty: true}
+	if e.cfg.Pocket != nil {
+		c.Model = PocketModel
+	}
+	return c, nil
+}
+
+// chooseWanted finds the model that was asked for by name.
+func (e *Engine) chooseWanted(ctx context.Context, wanted string, models []ollama.Model, listErr error) (Choice, error) {
+	m, ok := installed(models, wanted)
+	if !ok {
+		if listErr != nil {
+			return Choice{Server: listErr}, listErr
+		}
+		var err error
+		if m, err = e.cfg.Server.Model(ctx, wanted); err != nil {
+			return Choice{}, err // a model that is not listed may still be a cloud one
+		}
+	}
+	if m.OnlyEmbeds() {
+		return Choice{}, fmt.Errorf("%s makes embeddings and cannot chat: pick another model", wanted)
+	}
+	return Choice{Model: m.Name, Reason: "asked for"}, nil
+}
+
+// installed finds one of the server's models by name, with or without tag.
+func installed(models []ollama.Model, name string) (ollama.Model, bool) {
+	for _, m := range models {
+		if !m.BuiltIn && m.Name == tagged(name) {
+			return m, true
+		}
+	}
+	return ollama.Model{}, false
 }
 
 // Route says which tier and tools a model would get. It works without a
@@ -171,27 +203,40 @@ func (e *Engine) Pull(name string) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, running := e.pulls[name]; running {
+	if e.closed {
+		return ErrEngineClosed
+	}
+	key := tagged(name)
+	if _, running := e.pulls[key]; running {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(e.ctx)
-	e.pulls[name] = cancel
+	e.pulls[key] = cancel
 	e.goRun("pulling "+name, func(context.Context) {
 		defer cancel()
-		last := event.PullProgress{Model: name}
-		err := e.cfg.Server.Pull(ctx, name, func(status string, completed, total int64) {
-			last = event.PullProgress{Model: name, Status: status, Completed: completed, Total: total}
-			e.stream.Publish("", 0, last)
+		last := event.PullProgress{Model: name, Error: "the download failed inside"}
+		defer func() { // also after a panic, or the name could never be pulled again
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			delete(e.pulls, key)
+			delete(e.models, key)
+			last.Done = true
+			e.stream.Publish("", 0, last) // before another pull of the name can begin
+		}()
+		var status string
+		var completed, total int64
+		err := e.cfg.Server.Pull(ctx, name, func(st string, c, t int64) {
+			status, completed, total = st, c, t
+			e.stream.Publish("", 0, event.PullProgress{Model: name, Status: st, Completed: c, Total: t})
 		})
-		e.mu.Lock()
-		delete(e.pulls, name)
-		delete(e.models, name)
-		e.mu.Unlock()
-		last.Done = true
-		if err != nil {
+		last = event.PullProgress{Model: name, Status: status, Completed: completed, Total: total}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			last.Error = "cancelled: what was loaded is kept, pulling again goes on from there"
+		default:
 			last.Error = err.Error()
 		}
-		e.stream.Publish("", 0, last)
 	})
 	return nil
 }
@@ -200,7 +245,7 @@ func (e *Engine) Pull(name string) error {
 func (e *Engine) CancelPull(name string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	cancel, ok := e.pulls[name]
+	cancel, ok := e.pulls[tagged(strings.TrimSpace(name))]
 	if ok {
 		cancel()
 	}
@@ -217,5 +262,5 @@ func (e *Engine) Remember(ctx context.Context, key, value string) error {
 
 // RevokeRule ends a rule.
 func (e *Engine) RevokeRule(ctx context.Context, id string) error {
-	return e.cfg.Store.RevokeRule(ctx, id, time.Now())
+	return e.cfg.Store.RevokeRule(ctx, id, e.cfg.Now())
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +24,10 @@ type Session struct {
 	client *ollama.Client
 	unlock func()
 
+	ctx  context.Context // ends when the session begins to close
+	stop context.CancelFunc
+	gone chan struct{} // closed when it is closed wholly
+
 	mu        sync.Mutex
 	rec       store.Session
 	model     ollama.Model
@@ -38,7 +41,12 @@ type Session struct {
 	cancel    context.CancelFunc // of the running turn; nil: idle
 	idle      chan struct{}      // closed while no turn runs
 	closed    bool
-	toolless  bool // the model refused tools; it is talked to without
+	direct    sync.WaitGroup // calls of the person that run; see Call
+	cancelled bool           // the running turn was cancelled by the person
+	sent      int            // prompts at the head of the queue that were sent after that
+	toolless  bool           // the model refused tools; it is talked to without
+	thinkless bool           // the model refused to think
+	noted     bool           // the model was remembered as the last used
 }
 
 // OpenOptions say how a session begins.
@@ -84,6 +92,39 @@ func (e *Engine) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 		}
 		rec = old
 	}
+	release, err := e.cfg.Store.Lock(rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.open(ctx, rec, o)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	s.unlock = release
+	e.mu.Lock()
+	closed := e.closed
+	if !closed {
+		e.sessions[rec.ID] = s
+	}
+	e.mu.Unlock()
+	if closed {
+		s.stop()
+		release()
+		return nil, ErrEngineClosed
+	}
+	s.announce()
+	return s, nil
+}
+
+// open builds the session. The caller holds its lock.
+func (e *Engine) open(ctx context.Context, rec store.Session, o OpenOptions) (*Session, error) {
+	if o.ID != "" { // what another program stored until it gave the lock away
+		var err error
+		if rec, err = e.cfg.Store.Session(ctx, rec.ID); err != nil {
+			return nil, err
+		}
+	}
 	mode, err := pipeline.ParseMode(rec.Mode)
 	if err != nil {
 		mode = pipeline.Ask // stored by a version with other modes: the careful one
@@ -94,22 +135,14 @@ func (e *Engine) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 	if o.Model != "" {
 		rec.Model = o.Model
 	}
-	release, err := e.cfg.Store.Lock(rec.ID)
-	if err != nil {
-		return nil, err
-	}
-	idle := make(chan struct{})
-	close(idle)
-	s := &Session{engine: e, rec: rec, mode: mode, unlock: release, idle: idle}
-	s.rec.Mode = mode.String()
+	rec.Mode = mode.String()
+	s := &Session{engine: e, rec: rec, mode: mode, idle: make(chan struct{}), gone: make(chan struct{})}
+	close(s.idle)
+	s.ctx, s.stop = context.WithCancel(e.ctx)
 	if err := s.begin(ctx, o.ID != ""); err != nil {
-		release()
+		s.stop()
 		return nil, err
 	}
-	e.mu.Lock()
-	e.sessions[rec.ID] = s
-	e.mu.Unlock()
-	s.announce()
 	return s, nil
 }
 
@@ -127,31 +160,6 @@ func (s *Session) begin(ctx context.Context, resumed bool) error {
 		return nil
 	}
 	return s.useModel(ctx, s.rec.Model)
-}
-
-// useModel takes a model into use. A server that does not answer is no error
-// here: the turn reports it, with what to do.
-func (s *Session) useModel(ctx context.Context, name string) error {
-	e := s.engine
-	client, err := e.client(name)
-	if err != nil {
-		return err
-	}
-	m, err := e.model(ctx, name)
-	if err != nil {
-		var oe *ollama.Error
-		if !errors.As(err, &oe) {
-			return err
-		}
-		m = ollama.Model{Name: name}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.client, s.model, s.rec.Model = client, m, name
-	s.toolless = len(m.Capabilities) > 0 && !m.Has("tools")
-	s.window = e.window(m)
-	s.reroute(ctx)
-	return nil
 }
 
 // reroute decides tier and tools anew. The caller holds mu.
@@ -179,25 +187,12 @@ func (s *Session) State() State {
 	}
 }
 
-// Idle returns a channel that is closed while no turn runs and none is queued.
+// Idle returns a channel that is closed while no turn runs and none is about
+// to: held prompts (see Submit) may still be queued.
 func (s *Session) Idle() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.idle
-}
-
-// SetModel changes the model for the turns to come. The choice is remembered
-// for the next start.
-func (s *Session) SetModel(ctx context.Context, name string) error {
-	if err := s.useModel(ctx, name); err != nil {
-		return err
-	}
-	err := s.save(ctx)
-	if name != PocketModel { // a demonstration is no preference
-		err = errors.Join(err, s.engine.cfg.Store.Remember(ctx, store.LastModel, name))
-	}
-	s.announce()
-	return err
 }
 
 // SetMode changes the mode, for running turns too: each later decision asks it.
@@ -205,8 +200,7 @@ func (s *Session) SetMode(ctx context.Context, m pipeline.Mode) error {
 	s.mu.Lock()
 	s.mode, s.rec.Mode = m, m.String()
 	s.mu.Unlock()
-	s.announce()
-	return s.save(ctx)
+	return s.changed(ctx)
 }
 
 // Mode is the mode in force.
@@ -224,8 +218,7 @@ func (s *Session) SetTier(ctx context.Context, t *tiers.Tier) error {
 	}
 	s.reroute(ctx)
 	s.mu.Unlock()
-	s.announce()
-	return s.save(ctx)
+	return s.changed(ctx)
 }
 
 // Promote gives the model a tool above its tier for this session, or takes it
@@ -241,8 +234,7 @@ func (s *Session) Promote(ctx context.Context, tool string, on bool) error {
 	}
 	s.reroute(ctx)
 	s.mu.Unlock()
-	s.announce()
-	return s.save(ctx)
+	return s.changed(ctx)
 }
 
 // Rename gives the session a title.
@@ -250,8 +242,7 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 	s.mu.Lock()
 	s.rec.Title = titleOf(title)
 	s.mu.Unlock()
-	s.announce()
-	return s.save(ctx)
+	return s.changed(ctx)
 }
 
 // Pending returns the calls of this session that wait for a person, the
@@ -266,26 +257,41 @@ func (s *Session) Answer(approval, planHash string, a pipeline.Answer) error {
 	return s.engine.pipe.Queue.Answer(s.rec.ID, approval, planHash, a)
 }
 
-// Close cancels a running turn, waits until it is recorded, and gives the
-// session back. Calls that wait for approval are cancelled. It may be called
-// more than once.
+// Close cancels a running turn and the person's own calls, waits until they
+// are recorded, and gives the session back. Calls that wait for approval are
+// cancelled; prompts that wait are dropped. It may be called more than once,
+// and each call returns when the session is closed.
 func (s *Session) Close() {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
+		<-s.gone
 		return
 	}
-	s.closed, s.queue = true, nil
-	if s.cancel != nil {
-		s.cancel()
+	s.closed = true
+	if len(s.queue) > 0 {
+		s.queue = nil
+		s.publishQueue()
 	}
+	s.stop()
 	idle := s.idle
 	s.mu.Unlock()
 	<-idle
-	s.unlock()
-	s.engine.mu.Lock()
-	delete(s.engine.sessions, s.rec.ID)
-	s.engine.mu.Unlock()
+	s.direct.Wait()
+	e := s.engine
+	e.mu.Lock()
+	delete(e.sessions, s.rec.ID)
+	s.unlock() // under the lock: who opens it again comes after its removal
+	e.mu.Unlock()
+	close(s.gone)
+}
+
+// changed stores the session's settings and then publishes them. They are in
+// force either way; the error says that they will not last.
+func (s *Session) changed(ctx context.Context) error {
+	err := s.save(ctx)
+	s.announce()
+	return err
 }
 
 func (s *Session) save(ctx context.Context) error {

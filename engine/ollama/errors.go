@@ -152,7 +152,7 @@ func (c *Client) explain(ctx context.Context, op, model string, err error) error
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	e := &Error{Op: op, Host: c.host, Model: model, Err: err, Kind: MidStream}

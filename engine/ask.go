@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+
+	"chela/engine/event"
+	"chela/engine/ollama"
+	"chela/tiers"
+)
+
+// answer says which message it is and which model gave it: the person may pick
+// another one meanwhile.
+type answer struct{ id, model string }
+
+// ask sends the conversation and streams the answer. A model that turns out
+// not to take tools, or not to think, is asked again without; that is
+// remembered, and said once.
+func (s *Session) ask(ctx context.Context, turn int) (ollama.Reply, answer, error) {
+	for id := newID(); ; {
+		s.mu.Lock()
+		req, client := s.request(), s.client
+		s.mu.Unlock()
+		s.publish(turn, event.ModelState{Model: req.Model, State: "waiting"})
+		reply, err := client.Chat(ctx, req, ollama.Sink{
+			Text:     func(t string) { s.publish(turn, event.TextDelta{Message: id, Text: t}) },
+			Thinking: func(t string) { s.publish(turn, event.ThinkingDelta{Message: id, Text: t}) },
+		})
+		var oe *ollama.Error
+		if !errors.As(err, &oe) || !s.without(turn, req, oe.Kind) {
+			return reply, answer{id, req.Model}, err
+		}
+	}
+}
+
+// without notes that a model refuses tools or thinking. It reports whether the
+// request is worth sending again.
+func (s *Session) without(turn int, req ollama.Request, kind ollama.Kind) bool {
+	var n event.Notice
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case kind == ollama.NoTools && len(req.Tools) > 0:
+		if req.Model == s.rec.Model {
+			s.toolless = true
+		}
+		n = event.Notice{Level: "warn", Text: req.Model + " cannot call tools: it can only answer.", Hint: "Pick a model with the tools capability to let it act."}
+	case kind == ollama.NoThinking && req.Think.Value != false:
+		if req.Model == s.rec.Model {
+			s.thinkless = true
+		}
+		n = event.Notice{Level: "info", Text: req.Model + " cannot think: it answers without.", Hint: "Set models.think to off in settings.yml to send it so at once."}
+	default:
+		return false
+	}
+	s.publish(turn, n)
+	return true
+}
+
+// request builds what is sent. The caller holds mu. Everything before the last
+// messages is the same bytes as in the request before.
+func (s *Session) request() ollama.Request {
+	req := ollama.Request{Model: s.rec.Model, Window: s.window, Think: &api.ThinkValue{Value: false}}
+	if !s.thinkless && s.model.Has("thinking") {
+		req.Think = &api.ThinkValue{Value: s.thinks()}
+		if strings.HasPrefix(s.model.Family, "gptoss") || strings.Contains(s.rec.Model, "gpt-oss") {
+			req.Think.Value = "low" // takes levels only, and never stops thinking wholly
+		}
+	}
+	req.Messages = append([]api.Message{{Role: "system", Content: s.system()}}, s.history...)
+	if !s.toolless {
+		for _, spec := range s.wire() {
+			req.Tools = append(req.Tools, spec.Wire())
+		}
+	}
+	return req
+}
+
+// thinks applies models.think. By default models under 12B do not think: with
+// tools they put their calls into the thinking, where they are lost.
+func (s *Session) thinks() bool {
+	switch s.engine.cfg.Settings.Models.Think {
+	case "on":
+		return true
+	case "off":
+		return false
+	}
+	return s.decision.Tier > tiers.Essential
+}
