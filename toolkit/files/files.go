@@ -43,7 +43,13 @@ func budget(w *toolkit.Workspace) int { return min(w.OutputBudget(), toolkit.Max
 // on. A refusal by the floor stays in the chain.
 func explain(ctx context.Context, w *toolkit.Workspace, given string, err error) error {
 	var changed *guard.Changed
-	if _, denied := guard.AsDenied(err); denied || ctx.Err() != nil {
+	if denied, ok := guard.AsDenied(err); ok || ctx.Err() != nil {
+		if ok && denied.Rule == guard.RuleOutside {
+			if inside := meant(w, given); inside != "" {
+				return toolkit.Errorf(CodeFileNotFound, "%q is outside of the project folder.", given).
+					WithHint("Paths are relative to the project folder: use %q.", inside)
+			}
+		}
 		return err
 	}
 	switch {
@@ -63,10 +69,32 @@ func explain(ctx context.Context, w *toolkit.Workspace, given string, err error)
 	return toolkit.Errorf(toolkit.CodeExecution, "%s: %w.", given, err)
 }
 
+// meant returns the path in the workspace that an absolute one outside of it
+// plainly stands for: models take the workspace for the root of the file
+// system, or guess where it is. It is only a suggestion; nothing is opened.
+func meant(w *toolkit.Workspace, given string) string {
+	tails := []string{strings.TrimLeft(given, "/")}
+	if _, tail, ok := strings.Cut(given, "/"+path.Base(w.Root)+"/"); ok {
+		tails = append(tails, tail)
+	}
+	for _, tail := range tails {
+		if !strings.HasPrefix(given, "/") || tail == "" {
+			continue
+		}
+		if info, err := w.Files.Stat(tail); err == nil {
+			return info.Path
+		}
+	}
+	return ""
+}
+
 // notFound says that there is no such file and which ones are like it.
 func notFound(ctx context.Context, w *toolkit.Workspace, given string) error {
-	e := toolkit.Errorf(CodeFileNotFound, "there is no file %q.", given)
+	e := toolkit.Errorf(CodeFileNotFound, "there is no file or folder %q.", given)
 	e.Err = fs.ErrNotExist
+	if strings.ContainsAny(given, "*?") {
+		return e.WithHint("A path has no wildcards. Use search_files, or glob in grep.")
+	}
 	if near := nearest(ctx, w, given, 3); len(near) > 0 {
 		return e.WithHint("The nearest are: %s.", strings.Join(near, ", "))
 	}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,6 +74,9 @@ func TestReadFileRefuses(t *testing.T) {
 	}{
 		{"a missing file, naming the nearest", args{"path": "src/turn.go"}, CodeFileNotFound, "engine/turn.go"},
 		{"a misspelt file", args{"path": "mian.go"}, CodeFileNotFound, "main.go"},
+		{"a path from the wrong root", args{"path": "/engine/turn.go"}, CodeFileNotFound, `use "engine/turn.go"`},
+		{"a guessed absolute path", args{"path": "/home/me/" + filepath.Base(s.dir) + "/main.go"}, CodeFileNotFound, `use "main.go"`},
+		{"a wildcard", args{"path": "*.go"}, CodeFileNotFound, "search_files"},
 		{"a folder", args{"path": "dir"}, CodeNotAFile, "directory_tree"},
 		{"a binary", args{"path": "bin"}, CodeBinary, "base64"},
 		{"an offset beyond the end", args{"path": "main.go", "offset": 1}, toolkit.CodeInvalid, "under 1"},

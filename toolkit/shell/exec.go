@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"chela/tiers"
 	"chela/toolkit"
@@ -154,8 +155,8 @@ func checkCommand(command string) error {
 		return toolkit.Errorf(toolkit.CodeInvalid, "command is empty.").WithHint("Give a shell command, like ls.")
 	}
 	for i, r := range command {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return toolkit.Errorf(toolkit.CodeInvalid, "command has the control character %q at byte %d.", r, i).
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			return toolkit.Errorf(toolkit.CodeInvalid, "command has the control character %+q at byte %d.", r, i).
 				WithHint("Leave it out, or write it as an escape like \\r.")
 		}
 	}
@@ -222,6 +223,9 @@ func foreground(a execArgs, exit guard.Exit) (toolkit.Result, error) {
 			Shown: int(exit.Output.Total - exit.Output.Dropped), Total: int(exit.Output.Total), Unit: "bytes",
 			Hint: "run it again with its output in a file, and read that",
 		}
+	}
+	if exit.Reason == guard.Exited && exit.Leftover > 0 {
+		res.Text += fmt.Sprintf("[processes that it left behind were ended: %d; set background to true to keep a server running]\n", exit.Leftover)
 	}
 	var fault *toolkit.Error
 	switch {

@@ -90,6 +90,11 @@ func TestExec(t *testing.T) {
 		{"colours are taken off", args{"command": `printf '\033[31mred\033[0m\n'`}, "red\n"},
 		{"of a progress bar the end", args{"command": `printf '10%%\r50%%\r100%%\ndone\n'`}, "100%\ndone\n"},
 		{"several lines", args{"command": "for i in 1 2; do\n\techo $i\ndone"}, "1\n2\n"},
+		{
+			"what was left behind is ended, and said",
+			args{"command": "sleep 1000 & echo up"},
+			"up\n[processes that it left behind were ended: 1; set background to true to keep a server running]\n",
+		},
 		{"a terminal", args{"command": "test -t 1 && echo tty", "pty": true}, "tty\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -157,6 +162,7 @@ func TestExecPlanRefuses(t *testing.T) {
 	}{
 		{"a hidden carriage return", args{"command": "echo safe\rrm x"}, toolkit.CodeInvalid},
 		{"an escape sequence", args{"command": "echo \x1b[2K"}, toolkit.CodeInvalid},
+		{"text that reads backwards", args{"command": "echo \u202etxt.exe"}, toolkit.CodeInvalid},
 		{"a NUL", args{"command": "a\x00b"}, toolkit.CodeInvalid},
 		{"a blank command", args{"command": " \n"}, toolkit.CodeInvalid},
 		{"a missing folder", args{"command": "ls", "workdir": "nope"}, toolkit.CodeInvalid},
