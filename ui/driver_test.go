@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"go.uber.org/goleak"
 
@@ -20,7 +21,10 @@ import (
 	"chela/toolkit/catalogue"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // times on the screen are local ones
+	goleak.VerifyTestMain(m)
+}
 
 // driver runs the root model without a terminal: messages go straight into
 // Update, commands run beside it and their messages come back through a
@@ -44,6 +48,7 @@ type setup struct {
 	config func(*settings.Settings)
 	resume string
 	data   string
+	clock  func() time.Time // of the engine; nil: the real one
 }
 
 // start boots the whole program but the terminal: real store, real tools, the
@@ -127,7 +132,7 @@ func newEngine(t *testing.T, s setup, dir, data string, st *store.Store) *engine
 	}
 	eng, err := engine.New(engine.Config{
 		Workspace: dir, Dirs: settings.Dirs{Config: filepath.Join(data, "config"), Data: data}, Settings: cfg, Store: st, Tools: reg,
-		Server: server, Pocket: ollama.NewInProcess("the built-in pocket model", model.Transport()), Attended: true,
+		Server: server, Pocket: ollama.NewInProcess("the built-in pocket model", model.Transport()), Attended: true, Now: s.clock,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -216,6 +221,11 @@ func emulate(content string, w, h int) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// resize changes the size of the screen.
+func (d *driver) resize(w, h int) { d.send(tea.WindowSizeMsg{Width: w, Height: h}) }
+
+func width(line string) int { return ansi.StringWidth(line) }
 
 // settle lets the time pass that a call must have been visible.
 func (d *driver) settle() {

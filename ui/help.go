@@ -10,6 +10,9 @@ import (
 	"chela/ui/view"
 )
 
+// helpColumns is the width from which keys and what they do stand side by side.
+const helpColumns = 70
+
 // helpPage shows the keys that work where the person is, from the table.
 func (m *Model) helpPage() view.View {
 	var lines []string
@@ -29,13 +32,16 @@ func (m *Model) helpPage() view.View {
 			}
 			keys := strings.Join(shown, " ")
 			pad := strings.Repeat(" ", max(20-ansi.StringWidth(keys), 1))
+			if m.w < helpColumns {
+				pad = "\n    "
+			}
 			about := b.About
 			style := m.st.Text
 			if why := m.disabled(b.Intent); why != "" && !b.Intent.Decides() {
 				about += " Not now: " + why + "."
 				style = m.st.Disabled
 			}
-			lines = append(lines, "  "+m.st.Key.Render(keys)+pad+style.Render(about))
+			lines = append(lines, strings.Split("  "+m.st.Key.Render(keys)+pad+style.Render(about), "\n")...)
 			fmt.Fprintf(&plain, "%-20s %s\n", keys, about)
 		}
 	}

@@ -428,14 +428,15 @@ func (m *Model) drawHints(frame string) string {
 	return overlay(frame, Rect{r.X, max(r.Y-high, 0), w, high}, box(lines, w, high, "", "", true, m.st))
 }
 
-// drawToast draws a short note at the lower right, never over the message.
+// drawToast draws a short note at the lower right, never over the message. Over
+// an open view it takes the place of the status line's end.
 func (m *Model) drawToast(frame string) string {
 	if m.toast == "" {
 		return frame
 	}
 	text := " " + safetext.Line(m.toast) + " "
 	w := min(ansi.StringWidth(text), m.layout.W)
-	y := m.layout.Status.Y - 1
+	y := m.layout.Status.Y
 	if r := m.layout.Panes[FocusComposer]; r.Shown() && m.top() == nil {
 		y = r.Y - 1
 	}

@@ -8,7 +8,8 @@
 //   - What was judged and shown is what runs: the plan is sealed before the
 //     question and checked before it is executed; if a file it relies on
 //     changed, it does not run.
-//   - Each step is in the store before its event is published.
+//   - Decision and result are in the store before their events are published,
+//     and before a call with an effect runs.
 //   - With nobody to answer, a question is a denial.
 //   - Safe calls of one turn run side by side; those that change something run
 //     one at a time in the order of the calls, and nothing overtakes them.

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // rig is a pipeline over a real store and a real folder, with tools that only
 // note what they did.
 type rig struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	store *store.Store
 	pipe  *pipeline.Pipeline
@@ -54,7 +54,7 @@ type pathArgs struct {
 	Text string `json:"text,omitempty"`
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), asked: make(chan string, 16)}
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "chela.db"))

@@ -62,10 +62,8 @@ func (p *Pipeline) validate(ctx context.Context, s *step) error {
 		return p.invalid(ctx, s, fault)
 	}
 	s.rec.Args, s.out.Args = string(args), args
+	// Stored together with the judgement that follows at once.
 	s.rec.State, s.rec.ValidatedAt = store.CallValidated, p.now()
-	if err := p.save(ctx, s); err != nil {
-		return err
-	}
 	s.env.Publish(event.CallValidated{Call: s.rec.ID, Args: args, Repairs: s.rec.Repairs})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // answer is a 16 KB answer of the usual kinds of blocks; no two blocks of code
@@ -54,5 +55,28 @@ func BenchmarkRender16KB(b *testing.B) {
 	for b.Loop() {
 		r.code = codeCache{}
 		r.Render(text, 80)
+	}
+}
+
+// BenchmarkStreamAgainstWhole reports how many times cheaper a Stream is.
+func BenchmarkStreamAgainstWhole(b *testing.B) {
+	text := answer()
+	for b.Loop() {
+		begin := time.Now()
+		r := dark()
+		for i := delta; i < len(text); i += delta {
+			r.code = codeCache{}
+			r.Render(text[:i], 80)
+		}
+		whole := time.Since(begin)
+		begin = time.Now()
+		s := dark().NewStream()
+		for i := 0; i < len(text); i += delta {
+			s.Append(text[i:min(i+delta, len(text))])
+			s.Lines(80)
+		}
+		s.Finish()
+		s.Lines(80)
+		b.ReportMetric(float64(whole)/float64(time.Since(begin)), "times-cheaper")
 	}
 }
