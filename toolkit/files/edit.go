@@ -120,6 +120,9 @@ func ambiguousError(rel string, a *ambiguous) error {
 		WithHint("Add lines before or after it to old_string so that it occurs once, or set replace_all to true.")
 }
 
+// shortFile is how many lines a model can well write again as a whole.
+const shortFile = 60
+
 func noMatch(d *document, rel string, a editArgs) error {
 	e := toolkit.Errorf(CodeNoMatch, "old_string is not in %s.", rel)
 	if there := strings.TrimSpace(a.NewString); len(there) > 8 {
@@ -127,11 +130,15 @@ func noMatch(d *document, rel string, a editArgs) error {
 			return e.WithHint("new_string is there already, at line %d: this edit may be done.", d.lineAt(i)+1)
 		}
 	}
+	other := ""
+	if len(d.starts) <= shortFile {
+		other = " Or write the whole file with write_file: it is short."
+	}
 	near := closest(d, a.OldString)
 	if len(near) == 0 {
-		return e.WithHint("Read the file and copy the text from it.")
+		return e.WithHint("Read the file and copy the text from it.%s", other)
 	}
-	return e.WithHint("The nearest lines, to copy without their numbers:\n%s", strings.TrimRight(strings.Join(near, "  ...\n"), "\n"))
+	return e.WithHint("The nearest lines, to copy without their numbers:\n%s%s", strings.Join(near, "  ...\n"), strings.TrimLeft(other, " "))
 }
 
 func runEdit(ctx context.Context, w *toolkit.Workspace, a editArgs, p toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {

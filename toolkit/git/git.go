@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
@@ -75,6 +76,10 @@ var hardened = []string{
 	"-c", "color.ui=false",
 	"-c", "advice.statusHints=false",
 }
+
+// gitTimeout ends a git that waits for something, such as a pipe that a
+// repository includes as its settings.
+const gitTimeout = time.Minute
 
 // maxGitOutput is how many bytes of git's output are kept.
 const maxGitOutput = 16 << 20
@@ -148,7 +153,7 @@ func (r *repo) filters(ctx context.Context) ([]string, error) {
 func (r *repo) git(ctx context.Context, args ...string) ([]byte, error) {
 	argv := append([]string{"git"}, hardened...)
 	argv = append(append(argv, r.quiet...), args...)
-	exit, err := r.run.Run(ctx, guard.Command{Argv: argv, Dir: r.dir, MaxOutput: 2 * maxGitOutput})
+	exit, err := r.run.Run(ctx, guard.Command{Argv: argv, Dir: r.dir, MaxOutput: 2 * maxGitOutput, Timeout: gitTimeout})
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +170,8 @@ func (r *repo) git(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, &Unsafe{"it belongs to another user; run git config --global --add safe.directory for it if you trust it"}
 	case strings.Contains(stderr, "cannot use bare repository"):
 		return nil, &Unsafe{"it is a bare repository inside the project"}
+	case exit.Reason == guard.TimedOut:
+		return nil, &Failure{args[0], exit.Code, fmt.Sprintf("it did not end within %s", gitTimeout)}
 	case exit.Stdout.Dropped > 0:
 		return nil, &Failure{args[0], exit.Code, fmt.Sprintf("it printed %d bytes, too many to read", exit.Stdout.Total)}
 	}

@@ -32,8 +32,8 @@ type statusArgs struct {
 	Short bool   `json:"short,omitempty" default:"false"`
 }
 
-// statusData is the data of git_status.
-type statusData struct {
+// Listing is the data of git_status. Its lists are bounded; Output is the text.
+type Listing struct {
 	*State
 	Output string `json:"output"`
 }
@@ -92,7 +92,7 @@ func runStatus(ctx context.Context, w *toolkit.Workspace, a statusArgs, _ toolki
 		text = s.short()
 	}
 	shown, cut := toolkit.Bound(text, min(w.OutputBudget(), toolkit.MaxBudget), "ask about one folder with path")
-	return toolkit.Result{Text: shown, Data: statusData{s.bounded(), shown}, Cut: cut}, nil
+	return toolkit.Result{Text: shown, Data: Listing{s.bounded(), shown}, Cut: cut}, nil
 }
 
 // maxListed bounds each list in the data.

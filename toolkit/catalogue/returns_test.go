@@ -1,0 +1,103 @@
+package catalogue
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"chela/toolkit/files"
+	"chela/toolkit/git"
+	"chela/toolkit/shell"
+	"chela/toolkit/tasks"
+	"chela/toolkit/web"
+)
+
+// returned are the types of the tools' data.
+var returned = map[string]any{
+	"read_file": files.Read{}, "write_file": files.Written{}, "edit_file": files.Edited{}, "grep": files.Matches{},
+	"search_files": files.Found{}, "directory_tree": files.Tree{}, "exec": shell.Executed{}, "git_status": git.Listing{},
+	"web_fetch": web.Fetched{}, "complete_task": tasks.Completed{},
+}
+
+var itemFields = regexp.MustCompile(`^(\w+)\[\{(.*)\}\]$`)
+
+func TestDataHasTheFieldsOfTheContract(t *testing.T) {
+	text, err := os.ReadFile("testdata/tools.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []struct {
+		Name    string   `json:"name"`
+		Returns []string `json:"returns"`
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	promised := map[string][]string{}
+	for _, c := range list {
+		promised[c.Name] = c.Returns
+	}
+	for _, tool := range registry(t).All() {
+		name := tool.Spec().Name
+		value, ok := returned[name]
+		if !ok {
+			t.Errorf("the data of %s is not listed in this test", name)
+			continue
+		}
+		typ := reflect.TypeOf(value)
+		var want []string
+		for _, r := range promised[name] {
+			if m := itemFields.FindStringSubmatch(r); m != nil {
+				want = append(want, m[1])
+				f := fieldNamed(typ, m[1])
+				if diff := cmp.Diff(sorted(strings.Split(m[2], ",")), sorted(jsonNames(f.Elem()))); diff != "" {
+					t.Errorf("%s, items of %s (-contract +data):\n%s", name, m[1], diff)
+				}
+				continue
+			}
+			want = append(want, r)
+		}
+		if diff := cmp.Diff(sorted(want), sorted(jsonNames(typ))); diff != "" {
+			t.Errorf("%s (-contract +data):\n%s", name, diff)
+		}
+	}
+}
+
+func sorted(s []string) []string {
+	slices.Sort(s)
+	return s
+}
+
+// jsonNames are the keys of a struct in JSON, those of embedded ones included.
+func jsonNames(t reflect.Type) []string {
+	var out []string
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous:
+			e := f.Type
+			if e.Kind() == reflect.Pointer {
+				e = e.Elem()
+			}
+			out = append(out, jsonNames(e)...)
+		case name != "-":
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func fieldNamed(t reflect.Type, name string) reflect.Type {
+	for f := range t.Fields() {
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+			return f.Type
+		}
+	}
+	return reflect.TypeFor[[]struct{}]()
+}
