@@ -32,8 +32,37 @@ func main() { os.Exit(run(context.Background())) }
 // run is main without the exit.
 func run(ctx context.Context) int {
 	c := &cli{}
-	err := fang.Execute(ctx, c.root(), fang.WithVersion(versionText()), fang.WithErrorHandler(printError))
+	root := c.root()
+	c.keepErrors(root)
+	err := fang.Execute(ctx, root, fang.WithVersion(versionText()), fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}))
+	if err == nil {
+		err = c.err
+	}
+	c.terminal().PrintError(err)
 	return headless.Code(err)
+}
+
+// keepErrors has commands leave their errors in c.err. From fang they would
+// come back too, but on the way it asks the terminal for its background, to
+// pick colours for a box: an escape sequence and a wait for each error.
+func (c *cli) keepErrors(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		c.keepErrors(sub)
+	}
+	check, body := cmd.Args, cmd.RunE
+	if body == nil {
+		return // only a page of help
+	}
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, given []string) error {
+		if check != nil {
+			c.err = check(cmd, given)
+		}
+		if c.err == nil {
+			c.err = body(cmd, given)
+		}
+		return nil
+	}
 }
 
 func versionText() string {
@@ -46,18 +75,11 @@ func versionText() string {
 	return "(unknown version)"
 }
 
-// printError writes what went wrong on standard error. A command whose JSON
-// said it all has an empty error.
-func printError(w io.Writer, styles fang.Styles, err error) {
-	if text := strings.TrimSpace(err.Error()); text != "" {
-		fmt.Fprintln(w, styles.ErrorText.UnsetTransform().UnsetMargins().UnsetWidth().Render("chela: "+text))
-	}
-}
-
 // cli holds the flags that all commands share.
 type cli struct {
 	dir  string
 	json bool
+	err  error // of the command that ran
 }
 
 func (c *cli) setup() headless.Setup {

@@ -76,6 +76,15 @@ type Terminal struct {
 	Width     int                 // columns of the terminal; 0: unknown
 }
 
+// PrintError writes what a command returned to Err; nothing if there is no
+// error, or standard output said it all.
+func (t Terminal) PrintError(err error) {
+	if err == nil || strings.TrimSpace(err.Error()) == "" {
+		return
+	}
+	fmt.Fprintln(t.Err, t.style("1;31", "chela:", t.ErrIsTerm), t.clean(strings.TrimSpace(err.Error()), t.ErrIsTerm))
+}
+
 // safe makes foreign text fit for Out.
 func (t Terminal) safe(s string) string { return t.clean(s, t.OutIsTerm) }
 
