@@ -17,6 +17,12 @@ func (d *driver) file(name string) string {
 	return string(b)
 }
 
+// idle waits until no turn runs.
+func (d *driver) idle() {
+	d.t.Helper()
+	d.until("the turn to end", func(string) bool { return !d.m.state.Running })
+}
+
 // submit writes a prompt and sends it.
 func (d *driver) submit(text string) {
 	d.write(text)
@@ -109,6 +115,7 @@ func TestARuleIsShownBeforeItIsMadeAndThenHolds(t *testing.T) {
 	d.press("enter")
 	d.until("the file", func(string) bool { return d.file("sub/one.txt") != "" })
 	d.shows("Done: write_file")
+	d.idle()
 	d.press("esc")
 	d.submit("write sub/two.txt containing hello")
 	d.until("the second file", func(string) bool { return d.file("sub/two.txt") != "" })
@@ -157,6 +164,7 @@ func TestASessionResumesWithItsCalls(t *testing.T) {
 	d := start(t, setup{files: map[string]string{"go.mod": "module demo\n"}})
 	d.submit("read go.mod")
 	d.shows("Done: read_file")
+	d.idle()
 	first := d.m.session.ID()
 	d.submit("/new")
 	d.until("the new session", func(string) bool { return d.m.session.ID() != first })

@@ -100,11 +100,7 @@ func (m *Model) opened(msg sessionMsg) tea.Cmd {
 		m.conversation.Note("error", msg.err.Error(), "")
 		return m.say(firstSentence(msg.err.Error()))
 	}
-	var closing tea.Cmd
-	if old := m.session; msg.session != old { // it takes the place of this one
-		m.session = msg.session
-		closing = func() tea.Msg { old.Close(); return nil }
-	}
+	m.session = msg.session
 	m.calls.Load(msg.transcript.Calls)
 	if len(msg.transcript.Messages) > 0 {
 		m.conversation.Load(msg.transcript)
@@ -116,7 +112,7 @@ func (m *Model) opened(msg sessionMsg) tea.Cmd {
 	}
 	m.refresh()
 	m.refreshQueue()
-	return closing
+	return nil
 }
 
 func promptsOf(t engine.Transcript) []string {
@@ -141,15 +137,16 @@ func interrupted(calls []store.Call) int {
 	return n
 }
 
-// swap opens another session in place of this one.
+// swap opens another session and then closes this one, which no turn uses.
 func (m *Model) swap(o engine.OpenOptions) tea.Cmd {
-	eng, ctx := m.eng, m.ctx
+	eng, old, ctx := m.eng, m.session, m.ctx
 	m.conversation.Load(engine.Transcript{})
 	return func() tea.Msg {
 		s, err := eng.Open(ctx, o)
 		if err != nil {
 			return sessionMsg{err: err}
 		}
+		old.Close()
 		t, err := s.Transcript(ctx)
 		return sessionMsg{session: s, transcript: t, err: err}
 	}
