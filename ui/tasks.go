@@ -41,6 +41,7 @@ type (
 		session    *engine.Session
 		transcript engine.Transcript
 		err        error
+		swapped    bool // it takes the place of another one
 	}
 	serverMsg struct {
 		choice engine.Choice
@@ -102,7 +103,7 @@ func (m *Model) opened(msg sessionMsg) tea.Cmd {
 	}
 	m.session = msg.session
 	m.calls.Load(msg.transcript.Calls)
-	if len(msg.transcript.Messages) > 0 {
+	if msg.swapped || len(msg.transcript.Messages) > 0 {
 		m.conversation.Load(msg.transcript)
 	}
 	m.timeline.Load()
@@ -140,7 +141,6 @@ func interrupted(calls []store.Call) int {
 // swap opens another session and then closes this one, which no turn uses.
 func (m *Model) swap(o engine.OpenOptions) tea.Cmd {
 	eng, old, ctx := m.eng, m.session, m.ctx
-	m.conversation.Load(engine.Transcript{})
 	return func() tea.Msg {
 		s, err := eng.Open(ctx, o)
 		if err != nil {
@@ -148,7 +148,7 @@ func (m *Model) swap(o engine.OpenOptions) tea.Cmd {
 		}
 		old.Close()
 		t, err := s.Transcript(ctx)
-		return sessionMsg{session: s, transcript: t, err: err}
+		return sessionMsg{session: s, transcript: t, err: err, swapped: true}
 	}
 }
 
