@@ -95,12 +95,12 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 	case event.TurnEnded:
 		m.waiting = ""
 		m.refresh()
-		m.state.Running = len(m.state.Queued) > 0 // the engine says so only a moment later
 		return m.turnEnded(b)
 	case event.SessionChanged:
 		m.refresh()
 	case event.QueueChanged:
 		m.composer.SetQueued(b.Prompts)
+		m.refresh()
 	case event.ApprovalAsked:
 		m.refreshQueue()
 		return m.signal(b)
@@ -121,6 +121,7 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 func (m *Model) refresh() {
 	if m.session != nil {
 		m.state = m.session.State()
+		m.composer.SetHeld(!m.state.Running)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"chela/engine/ollamatest"
 	"chela/store"
 )
 
@@ -220,4 +221,31 @@ func TestAServerThatDoesNotAnswerIsSaidOnceAndThePocketModelWorks(t *testing.T) 
 	d.press("esc")
 	d.submit("/model pocket")
 	d.shows("the built-in pocket model: a demonstration")
+}
+
+func TestPromptsQueueAndAreHeldAfterAStop(t *testing.T) {
+	srv := ollamatest.New(t, ollamatest.Model{Name: "qwen3:8b", Parameters: 8e9})
+	gate := ollamatest.NewGate()
+	srv.Reply().Text("I begin").Gate(gate).Text(" and end.")
+	srv.Reply().Text("The second answer.")
+	d := start(t, setup{server: srv.Host()})
+	d.submit("first")
+	d.shows("I begin")
+	d.submit("second")
+	d.submit("third")
+	d.shows("queued 2: second")
+	d.press("up") // takes the last one back
+	if got := d.m.composer.Value(); got != "third" {
+		t.Fatalf("editing %q", got)
+	}
+	d.press("backspace", "backspace", "backspace", "backspace", "backspace", "enter") // an empty one is dropped
+	d.shows("queued 1: second")
+	d.press("esc", "esc")
+	d.shows("stopped by you", "held 1")
+	if d.m.state.Running {
+		t.Fatal("a held prompt started by itself")
+	}
+	d.press("enter")
+	d.shows("The second answer.")
+	gate.Open()
 }

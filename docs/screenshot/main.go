@@ -79,7 +79,7 @@ func play(ctx context.Context, t *screentest.Terminal) error {
 	for _, a := range []act{
 		{"", []string{"pocket", "README.md", "Message"}},
 		{"read go.mod" + screentest.KeyEnter, []string{"Done: read_file"}},
-		{"search for \"Sleep\" in retry.go" + screentest.KeyEnter, []string{"Done: grep"}},
+		{"list the files in internal" + screentest.KeyEnter, []string{"Done: directory_tree"}},
 		{"replace time.Second with backoff in retry.go" + screentest.KeyEnter, []string{"Approvals · 1"}},
 		{"and keep the old name", []string{"and keep the old name"}},
 	} {

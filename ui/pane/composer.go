@@ -22,6 +22,7 @@ type Composer struct {
 	st      *themes.Styles
 	area    textarea.Model
 	queued  []event.Queued
+	held    bool   // no turn runs, so what is queued waits for the person
 	editing string // id of the queued prompt that is being edited; empty: a new one
 
 	past   []string // prompts sent in this session, the oldest first
@@ -114,6 +115,11 @@ func (c *Composer) SetQueued(q []event.Queued) {
 	}
 }
 
+// SetHeld says whether queued prompts wait for the person, since the turn
+// before them was stopped or failed. Sending an empty message then sends the
+// first of them.
+func (c *Composer) SetHeld(held bool) { c.held = held }
+
 // Insert puts text at the cursor.
 func (c *Composer) Insert(s string) {
 	c.area.InsertString(s)
@@ -196,6 +202,9 @@ func (c *Composer) send() Action {
 			id := c.editing
 			c.Clear()
 			return Dropped{id}
+		}
+		if c.held && len(c.queued) > 0 {
+			return Submitted{c.queued[0].Text, c.queued[0].ID}
 		}
 		return nil
 	}
@@ -284,5 +293,8 @@ func (c *Composer) QueueNote(w int) string {
 	}
 	next := c.queued[0].Text
 	note := "queued " + strconv.Itoa(len(c.queued)) + ": " + safetext.Line(firstLine(next))
+	if c.held {
+		note = "held " + strconv.Itoa(len(c.queued)) + ", " + intent.KeyOf(intent.Send, []intent.Scope{intent.Composer}) + " sends it: " + safetext.Line(firstLine(next))
+	}
 	return c.st.Subtle.Render(ansi.Truncate(note, w, "…"))
 }
