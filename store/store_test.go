@@ -61,7 +61,7 @@ func TestSessionsComeBackAsTheyWere(t *testing.T) {
 	v := session("abcdef01")
 	v.Tier, v.Promoted, v.Turns = "full", []string{"web_search"}, 3
 	put(t, s, v)
-	v.Title = "changed; DROP TABLE sessions; -- \x00 ‮"
+	v.Title = "changed; DROP TABLE sessions; -- \x00 \u202e"
 	put(t, s, v)
 	for _, id := range []string{"abcdef01", "abcd"} {
 		got, err := s.Session(t.Context(), id)

@@ -131,14 +131,14 @@ func (q Question) byMode() Decision {
 		return decide(Denied, "allowlist mode: no rule allows this %s call", q.Plan.Tool)
 	case Ask:
 		if level == toolkit.Safe {
-			return decide(Allowed, "safe calls run in ask mode")
+			return decide(Allowed, "ask mode lets safe calls run")
 		}
-		return decide(Asks, "%s calls ask in ask mode", level)
+		return decide(Asks, "in ask mode, %s calls need an answer", level)
 	case Standard:
 		if level != toolkit.Dangerous {
-			return decide(Allowed, "%s calls run in standard mode", level)
+			return decide(Allowed, "standard mode lets %s calls run", level)
 		}
-		return decide(Asks, "dangerous calls ask in standard mode")
+		return decide(Asks, "in standard mode, dangerous calls need an answer")
 	case Unlimited:
 		return decide(Allowed, "full mode: nothing asks")
 	default:

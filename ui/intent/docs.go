@@ -10,9 +10,18 @@ var scopeTitles = []struct {
 	scope Scope
 	title string
 }{
-	{Global, "Everywhere"}, {Panes, "In every pane that is read"}, {Composer, "Message"}, {Conversation, "Conversation"},
-	{Timeline, "Timeline"}, {Approvals, "Approvals"}, {Review, "Review of a waiting call"}, {CallPage, "Page of a call"},
-	{Files, "Files"}, {Menu, "Menus and pickers"}, {Ask, "Questions"}, {Page, "Pages of text"},
+	{Global, "Everywhere"},
+	{Panes, "In every pane that is read"},
+	{Composer, "Message"},
+	{Conversation, "Conversation"},
+	{Timeline, "Timeline"},
+	{Approvals, "Approvals"},
+	{Review, "Review of a waiting call"},
+	{CallPage, "Page of a call"},
+	{Files, "Files"},
+	{Menu, "Menus and pickers"},
+	{Ask, "Questions"},
+	{Page, "Pages of text"},
 }
 
 // Markdown is docs/keys.md: every binding of the table. A test fails when the
