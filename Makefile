@@ -7,7 +7,7 @@ FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint fuzz cover generate clean
+.PHONY: help run build test race lint fuzz cover generate bench screenshot clean
 
 help: ## say what the targets do
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ cover: ## measure what the tests cover, into cover.out
 
 generate: ## write the generated tables anew
 	go generate ./...
+
+bench: build ## measure what the design promises, into docs/benchmarks.md
+	go run ./docs/bench bin/chela docs/benchmarks.md
+
+screenshot: build ## draw the README's picture from the running program
+	go run ./docs/screenshot bin/chela docs/screenshot.svg
 
 clean: ## remove what was built
 	rm -rf bin dist cover.out
