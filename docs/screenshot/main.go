@@ -57,6 +57,9 @@ func run(binary, out string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if err := repository(ctx, dir); err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(ctx, binary, "-C", dir)
 	// A closed port: the picture must be the same with and without a server.
 	cmd.Env = append(os.Environ(), "OLLAMA_HOST=127.0.0.1:1", "CHELA_DATA_DIR="+filepath.Join(tmp, "data"), "CHELA_CONFIG_DIR="+filepath.Join(tmp, "config"))
@@ -68,6 +71,22 @@ func run(binary, out string) error {
 		return err
 	}
 	return os.WriteFile(out, []byte(t.SVG(screentest.OnDark)), 0o644)
+}
+
+// repository makes the folder a git repository with one change, so that the
+// marks in the file tree are seen.
+func repository(ctx context.Context, dir string) error {
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"}, {"add", "-A"},
+		{"-c", "user.name=chela", "-c", "user.email=chela@example.com", "commit", "-q", "-m", "begin"},
+	} {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "README.md"), []byte(project["README.md"]+"\nWork in progress.\n"), 0o644)
 }
 
 // play is what the person does.

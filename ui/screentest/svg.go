@@ -20,9 +20,10 @@ var (
 
 // Size of a cell in a picture, in pixels. The font size is what fits it.
 const (
-	cellW, cellH = 8.4, 18
-	fontSize     = 14
-	margin       = 14
+	cellW, cellH = 8.7, 17.0
+	fontSize     = 14.5 // at this size the lines of boxes meet from row to row
+	baseline     = 13.5
+	margin       = 14.0
 )
 
 // SVG draws the screen as a picture, from the emulator's cells: what is in it
@@ -32,21 +33,21 @@ func (t *Terminal) SVG(p Palette) string {
 	defer t.mu.Unlock()
 	w, h := t.emu.Width(), t.emu.Height()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="%d">`,
-		float64(w)*cellW+2*margin, h*cellH+2*margin, fontSize)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" font-family="'DejaVu Sans Mono', ui-monospace, Menlo, Consolas, monospace" font-size="%.1f">`,
+		float64(w)*cellW+2*margin, float64(h)*cellH+2*margin, fontSize)
 	fmt.Fprintf(&b, "\n<rect width=\"100%%\" height=\"100%%\" rx=\"8\" fill=\"%s\"/>\n", p.Background)
 	for y := range h {
 		for x := 0; x < w; {
 			c := t.emu.CellAt(x, y)
 			run, n := t.run(x, y, w, c)
-			x0, y0 := margin+float64(x)*cellW, margin+y*cellH
+			x0, y0 := margin+float64(x)*cellW, margin+float64(y)*cellH
 			fg, bg := colours(c, p)
 			if bg != "" {
-				fmt.Fprintf(&b, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", x0, y0, float64(n)*cellW, cellH, bg)
+				fmt.Fprintf(&b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x0, y0, float64(n)*cellW, cellH, bg)
 			}
 			if strings.TrimSpace(run) != "" {
-				fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%d\" fill=\"%s\"%s xml:space=\"preserve\" textLength=\"%.1f\" lengthAdjust=\"spacingAndGlyphs\">%s</text>\n",
-					x0, y0+fontSize, fg, attributes(c), float64(n)*cellW, html.EscapeString(run))
+				fmt.Fprintf(&b, "<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\"%s xml:space=\"preserve\" textLength=\"%.1f\" lengthAdjust=\"spacingAndGlyphs\">%s</text>\n",
+					x0, y0+baseline, fg, attributes(c), float64(n)*cellW, html.EscapeString(run))
 			}
 			x += n
 		}
@@ -61,8 +62,8 @@ func (t *Terminal) run(x, y, w int, first *uv.Cell) (string, int) {
 	n := 0
 	for x+n < w {
 		c := t.emu.CellAt(x+n, y)
-		if !same(first, c) {
-			break
+		if !same(first, c) || n > 0 && (upright(c) || upright(first)) {
+			break // the sides of boxes stand exactly below each other
 		}
 		text, width := " ", 1
 		if c != nil && c.Content != "" {
@@ -73,6 +74,9 @@ func (t *Terminal) run(x, y, w int, first *uv.Cell) (string, int) {
 	}
 	return b.String(), max(n, 1)
 }
+
+// upright reports whether a cell holds the side or corner of a box.
+func upright(c *uv.Cell) bool { return c != nil && strings.ContainsAny(c.Content, "│┃╮╯┓┛╭╰┏┗") }
 
 func same(a, b *uv.Cell) bool {
 	if a == nil || b == nil {
