@@ -76,7 +76,9 @@ func (t *Terminal) run(x, y, w int, first *uv.Cell) (string, int) {
 }
 
 // upright reports whether a cell holds the side or corner of a box.
-func upright(c *uv.Cell) bool { return c != nil && strings.ContainsAny(c.Content, "│┃╮╯┓┛╭╰┏┗") }
+func upright(c *uv.Cell) bool {
+	return c != nil && strings.ContainsAny(c.Content, "│┃╮╯┓┛╭╰┏┗")
+}
 
 func same(a, b *uv.Cell) bool {
 	if a == nil || b == nil {
