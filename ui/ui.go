@@ -186,8 +186,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.other(msg)
 }
 
+// arrange lays the screen out. How many rows the message takes depends on its
+// width, which depends on nothing that is written.
 func (m *Model) arrange() {
-	m.layout = Arrange(m.w, m.h, m.focus, m.zoom, m.composer.Rows())
+	m.layout = Arrange(m.w, m.h, m.focus, m.zoom, 1)
+	if in := m.layout.Inner(FocusComposer); in.Shown() {
+		m.composer.SetWidth(in.W)
+		m.layout = Arrange(m.w, m.h, m.focus, m.zoom, m.composer.Rows())
+	}
 }
 
 // setFocus moves the keys to a pane.

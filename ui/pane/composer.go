@@ -21,6 +21,7 @@ import (
 type Composer struct {
 	st      *themes.Styles
 	area    textarea.Model
+	top     int // the first row of the message that is drawn
 	queued  []event.Queued
 	held    bool   // no turn runs, so what is queued waits for the person
 	editing string // id of the queued prompt that is being edited; empty: a new one
@@ -46,6 +47,7 @@ func NewComposer(st *themes.Styles) *Composer {
 	area.Prompt = ""
 	area.EndOfBufferCharacter = ' '
 	area.MaxHeight, area.CharLimit = 0, 0
+	area.DynamicHeight = true    // it holds all rows; Lines shows those around the cursor
 	area.SetVirtualCursor(false) // the terminal's own cursor, so that input methods compose in place
 	off := func(b *key.Binding) { b.SetEnabled(false) }
 	// These keys are intents here.
@@ -99,8 +101,11 @@ func (c *Composer) Clear() {
 	c.hints.close()
 }
 
-// Rows is how many lines the message wants.
-func (c *Composer) Rows() int { return max(c.area.LineCount(), 1) }
+// SetWidth wraps the message for lines of w cells.
+func (c *Composer) SetWidth(w int) { c.area.SetWidth(max(w-1, 1)) }
+
+// Rows is how many lines the message takes, wrapped.
+func (c *Composer) Rows() int { return c.area.Height() }
 
 // SetQueued shows the prompts that wait.
 func (c *Composer) SetQueued(q []event.Queued) {
@@ -259,11 +264,15 @@ func (c *Composer) Lines(w, h int, hint string) []string {
 	if h > 2 {
 		rows = h - 1
 	}
-	c.area.SetWidth(max(w-1, 1))
-	c.area.SetHeight(max(rows, 1))
-	lines := strings.Split(c.area.View(), "\n")
-	for i := range lines {
-		lines[i] = " " + lines[i]
+	c.SetWidth(w)
+	all := strings.Split(c.area.View(), "\n")
+	if cur := c.area.Cursor(); cur != nil {
+		c.top = min(max(c.top, cur.Y-max(rows, 1)+1), cur.Y)
+	}
+	c.top = max(min(c.top, len(all)-rows), 0)
+	var lines []string
+	for _, line := range all[c.top:min(c.top+max(rows, 1), len(all))] {
+		lines = append(lines, " "+line)
 	}
 	if rows < h {
 		for len(lines) < rows {
@@ -280,7 +289,7 @@ func (c *Composer) Cursor() (x, y int, ok bool) {
 	if cur == nil {
 		return 0, 0, false
 	}
-	return cur.X + 1, cur.Y, true
+	return cur.X + 1, cur.Y - c.top, true
 }
 
 // QueueNote says in a few words what waits.
