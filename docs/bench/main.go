@@ -23,6 +23,12 @@ type row struct {
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "empty" {
+		if err := runEmpty(); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: bench BINARY FILE.md")
 		os.Exit(2)
