@@ -32,6 +32,9 @@ const maxDirEntries = 2000
 // Project reads branch and marks. Outside a repository, or without git, it
 // returns an empty one.
 func (e *Engine) Project(ctx context.Context) (Project, error) {
+	if _, err := e.proc.LookPath("git"); err != nil {
+		return Project{}, nil
+	}
 	st, err := git.Status(ctx, e.proc, "")
 	if err != nil {
 		var none *git.NoRepository
@@ -45,8 +48,8 @@ func (e *Engine) Project(ctx context.Context) (Project, error) {
 	return p, nil
 }
 
-// Folder lists one folder of the workspace, folders first, each in natural
-// order. more reports that it holds more than are listed.
+// Folder lists one folder of the workspace, folders first, both by name
+// without regard to case. more reports that it holds more than are listed.
 func (e *Engine) Folder(dir string, p Project) (entries []Entry, more bool, err error) {
 	list, more, err := e.files.ReadDir(dirOrRoot(dir), maxDirEntries)
 	if err != nil {

@@ -163,7 +163,8 @@ type Queued struct {
 	Text string `json:"text"`
 }
 
-// ModelState says what the model is doing: "loading", "prefill", "ready".
+// ModelState says what the model is doing: "waiting" means that a request was
+// sent and its first token is awaited.
 type ModelState struct {
 	Model string `json:"model"`
 	State string `json:"state"`

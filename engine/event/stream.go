@@ -138,25 +138,30 @@ func (q *Subscription) Close() {
 	q.close()
 }
 
+// maxMerged is the bytes up to which deltas are joined. Beyond it a new event
+// begins: joining copies what is there, and a reader that stays away while a
+// command prints megabytes would cost their square.
+const maxMerged = 64 << 10
+
 // merge joins two neighbouring deltas of the same message or call. The merged
 // event carries the later number, so a reader can still see that none is lost.
 func merge(a, b Event) (Event, bool) {
-	if a.Session != b.Session {
+	if a.Session != b.Session || a.Turn != b.Turn {
 		return b, false
 	}
 	switch next := b.Body.(type) {
 	case TextDelta:
-		if prev, ok := a.Body.(TextDelta); ok && prev.Message == next.Message {
+		if prev, ok := a.Body.(TextDelta); ok && prev.Message == next.Message && len(prev.Text)+len(next.Text) <= maxMerged {
 			b.Body = TextDelta{next.Message, prev.Text + next.Text}
 			return b, true
 		}
 	case ThinkingDelta:
-		if prev, ok := a.Body.(ThinkingDelta); ok && prev.Message == next.Message {
+		if prev, ok := a.Body.(ThinkingDelta); ok && prev.Message == next.Message && len(prev.Text)+len(next.Text) <= maxMerged {
 			b.Body = ThinkingDelta{next.Message, prev.Text + next.Text}
 			return b, true
 		}
 	case CallProgress:
-		if prev, ok := a.Body.(CallProgress); ok && prev.Call == next.Call {
+		if prev, ok := a.Body.(CallProgress); ok && prev.Call == next.Call && len(prev.Text)+len(next.Text) <= maxMerged {
 			b.Body = CallProgress{next.Call, prev.Text + next.Text}
 			return b, true
 		}

@@ -105,6 +105,23 @@ func TestMessagesAreNotMixed(t *testing.T) {
 	}
 }
 
+func TestMergedDeltasStaySmall(t *testing.T) {
+	var s event.Stream
+	sub := s.Subscribe()
+	piece := strings.Repeat("x", 1<<10)
+	for range 1 << 10 {
+		s.Publish("s1", 1, event.CallProgress{Call: "c", Text: piece})
+	}
+	sum, longest := 0, 0
+	for _, e := range next(t, sub) {
+		n := len(e.Body.(event.CallProgress).Text)
+		sum, longest = sum+n, max(longest, n)
+	}
+	if sum != 1<<20 || longest > 64<<10 {
+		t.Errorf("%d bytes, the longest event of %d", sum, longest)
+	}
+}
+
 func TestPublishingNeverWaits(t *testing.T) {
 	var s event.Stream
 	slow := s.Subscribe()

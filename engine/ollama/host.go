@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // defaultHost is where Ollama listens unless told otherwise.
@@ -62,16 +63,21 @@ func parseHost(what, given string) (*url.URL, error) {
 	if name == "" {
 		name = "127.0.0.1" // ":8080"
 	}
-	if _, err := netip.ParseAddr(name); err != nil && strings.ContainsAny(name, ":@[]?#%\\ \t\"'") {
+	ip, err := netip.ParseAddr(name)
+	if err != nil && strings.ContainsFunc(name, notInHostName) || err == nil && strings.ContainsFunc(ip.Zone(), notInHostName) {
 		return nil, bad(fmt.Sprintf("%q is no host name", name))
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return nil, bad(fmt.Sprintf("port %q is not a number from 1 to 65535", port))
 	}
-	if ip, err := netip.ParseAddr(name); err == nil && ip.IsUnspecified() {
+	if err == nil && ip.IsUnspecified() {
 		name = "127.0.0.1" // a server listens there; a client must dial a real address
 	}
 	return &url.URL{Scheme: scheme, Host: net.JoinHostPort(name, port), Path: path}, nil
+}
+
+func notInHostName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._", r)
 }
 
 // Local reports whether the server is on this machine: a loopback address.
