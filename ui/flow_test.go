@@ -131,6 +131,16 @@ func TestSlashCommandsAndMenus(t *testing.T) {
 	d.shows("standard mode: ")
 	d.submit("/mode yolo")
 	d.shows(`mode "yolo" is unknown`)
+	if d.m.composer.Value() != "/mode yolo" {
+		t.Errorf("what was typed is lost: %q", d.m.composer.Value())
+	}
+	d.press("ctrl+c")
+	d.submit("/new now")
+	d.shows("/new takes no argument")
+	if d.m.composer.Value() != "/new now" {
+		t.Errorf("what was typed is lost: %q", d.m.composer.Value())
+	}
+	d.press("ctrl+c")
 	d.submit("/nosuch")
 	d.shows("/nosuch is no command")
 	if d.m.composer.Value() != "/nosuch" {
@@ -149,6 +159,34 @@ func TestSlashCommandsAndMenus(t *testing.T) {
 	if d.m.theme != "light" {
 		t.Errorf("theme %q", d.m.theme)
 	}
+}
+
+func TestPromotingSaysWhatCameOfIt(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("/promote")
+	d.shows("▌ read_file")
+	d.press("enter") // it is one of the tier's and stays
+	d.shows("read_file is given: essential")
+}
+
+func TestAKeyThatWouldLeaveAnOpenPageSaysWhatToDo(t *testing.T) {
+	d := start(t, setup{})
+	d.press("?")
+	d.shows("Keys: everywhere")
+	if s := d.screen(); strings.Contains(s, "tab pane") {
+		t.Errorf("the footer offers a key that does nothing here:\n%s", s)
+	}
+	d.press("tab")
+	d.shows("close this first: esc")
+}
+
+func TestTheQueueOffersItsKeysOnlyWithTheFocus(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("run go version")
+	d.shows("alt+3 to decide")
+	d.press("alt+3")
+	d.gone("alt+3 to decide")
+	d.shows("a once")
 }
 
 func TestHelpIsMadeOfTheTable(t *testing.T) {

@@ -109,13 +109,28 @@ func (m *Model) promoteMenu() view.View {
 }
 
 func (m *Model) promoteAction(tool string, on bool) pane.Action {
-	text := tool + " is given for this session"
-	if !on {
-		text = tool + " is no longer promoted"
+	return perform{func() tea.Cmd { return m.promote(tool, on) }}
+}
+
+// promote gives the model a tool, or takes it away, and says what came of it:
+// the tier and the budget have a say too.
+func (m *Model) promote(tool string, on bool) tea.Cmd {
+	session, ctx := m.session, m.ctx
+	return func() tea.Msg {
+		if err := session.Promote(ctx, tool, on); err != nil {
+			return failedMsg{err}
+		}
+		for _, e := range session.State().Selection.Entries {
+			switch {
+			case e.Name != tool:
+			case e.Given:
+				return doneMsg{tool + " is given: " + e.Reason}
+			default:
+				return doneMsg{tool + " is not given: " + e.Reason}
+			}
+		}
+		return nil
 	}
-	return perform{func() tea.Cmd {
-		return m.command(func(ctx context.Context) error { return m.session.Promote(ctx, tool, on) }, text)
-	}}
 }
 
 // modelsMsg is the answer of the servers.
@@ -238,7 +253,7 @@ func (m *Model) showSessions(msg sessionsMsg) tea.Cmd {
 			Action: perform{func() tea.Cmd { return m.resume(s.ID) }},
 		})
 	}
-	m.push(view.NewMenu(m.st, "Sessions of this project", "which one", choices).Hint("enter resumes"))
+	m.push(view.NewMenu(m.st, "Sessions of this project", "which one", choices).Hint(intent.Show("enter") + " resumes"))
 	return nil
 }
 
@@ -272,7 +287,7 @@ func (m *Model) showRules(msg rulesMsg) tea.Cmd {
 			}},
 		})
 	}
-	m.push(view.NewMenu(m.st, "Rules in force", "which one", choices).Hint("enter revokes the rule"))
+	m.push(view.NewMenu(m.st, "Rules in force", "which one", choices).Hint(intent.Show("enter") + " revokes the rule"))
 	return nil
 }
 
@@ -285,7 +300,7 @@ func (m *Model) finder() view.View {
 			return m.preview(p)
 		}}}
 	}
-	return view.NewMenu(m.st, "Find a file", "parts of its name", choices).Hint("enter shows it")
+	return view.NewMenu(m.st, "Find a file", "parts of its name", choices).Hint(intent.Show("enter") + " shows it")
 }
 
 func (m *Model) useModel(name string) tea.Cmd {

@@ -22,40 +22,40 @@ type slashCommand struct {
 	arg    string // what may follow, for the completion list
 	about  string
 	intent intent.Intent
-	with   func(m *Model, arg string) tea.Cmd // nil: it takes no argument
+	with   func(m *Model, arg string) (tea.Cmd, error) // nil: it takes no argument; an error: not this one
 }
 
 var slashCommands = []slashCommand{
-	{"/model", "NAME", "pick the model", intent.PickModel, func(m *Model, arg string) tea.Cmd { return m.useModel(arg) }},
-	{"/mode", "MODE", "what runs without a question", intent.PickMode, func(m *Model, arg string) tea.Cmd {
+	{"/model", "NAME", "pick the model", intent.PickModel, func(m *Model, arg string) (tea.Cmd, error) { return m.useModel(arg), nil }},
+	{"/mode", "MODE", "what runs without a question", intent.PickMode, func(m *Model, arg string) (tea.Cmd, error) {
 		mode, err := pipeline.ParseMode(arg)
 		if err != nil {
-			return m.say(err.Error())
+			return nil, err
 		}
-		return m.setMode(mode)
+		return m.setMode(mode), nil
 	}},
-	{"/tier", "TIER", "which tools the model gets", intent.PickTier, func(m *Model, arg string) tea.Cmd {
+	{"/tier", "TIER", "which tools the model gets", intent.PickTier, func(m *Model, arg string) (tea.Cmd, error) {
 		t, err := tiers.Parse(arg)
 		if err != nil {
-			return m.say(err.Error())
+			return nil, err
 		}
-		return m.command(func(ctx context.Context) error { return m.session.SetTier(ctx, &t) }, "tier: "+t.String())
+		return m.command(func(ctx context.Context) error { return m.session.SetTier(ctx, &t) }, "tier: "+t.String()), nil
 	}},
-	{"/promote", "TOOL", "give the model a tool for this session", intent.Promote, func(m *Model, arg string) tea.Cmd {
-		return m.command(func(ctx context.Context) error { return m.session.Promote(ctx, arg, true) }, arg+" is given for this session")
+	{"/promote", "TOOL", "give the model a tool for this session", intent.Promote, func(m *Model, arg string) (tea.Cmd, error) {
+		return m.promote(arg, true), nil
 	}},
 	{"/new", "", "start a new session", intent.NewSession, nil},
 	{"/sessions", "", "list and resume sessions", intent.PickSession, nil},
 	{"/rules", "", "list and revoke rules", intent.ListRules, nil},
-	{"/pull", "NAME", "download a model", intent.PullModel, func(m *Model, arg string) tea.Cmd { return m.startPull(arg) }},
-	{"/rename", "TITLE", "give this session a title", "", func(m *Model, arg string) tea.Cmd {
-		return m.command(func(ctx context.Context) error { return m.session.Rename(ctx, arg) }, "renamed")
+	{"/pull", "NAME", "download a model", intent.PullModel, func(m *Model, arg string) (tea.Cmd, error) { return m.startPull(arg), nil }},
+	{"/rename", "TITLE", "give this session a title", "", func(m *Model, arg string) (tea.Cmd, error) {
+		return m.command(func(ctx context.Context) error { return m.session.Rename(ctx, arg) }, "renamed"), nil
 	}},
-	{"/theme", "NAME", "change the colours", intent.PickTheme, func(m *Model, arg string) tea.Cmd {
+	{"/theme", "NAME", "change the colours", intent.PickTheme, func(m *Model, arg string) (tea.Cmd, error) {
 		if arg != "auto" && !slices.Contains(themes.Names(), arg) {
-			return m.say(fmt.Sprintf("theme %q is unknown: use auto, %s", arg, strings.Join(themes.Names(), ", ")))
+			return nil, fmt.Errorf("theme %q is unknown: use auto, %s", arg, strings.Join(themes.Names(), ", "))
 		}
-		return m.setTheme(arg)
+		return m.setTheme(arg), nil
 	}},
 	{"/stop", "", "stop the turn", intent.CancelTurn, nil},
 	{"/mouse", "", "turn the mouse on or off", intent.Mouse, nil},
@@ -71,32 +71,37 @@ func slashSuggestions() []pane.Suggestion {
 	return out
 }
 
-// slash carries out a command. A text that starts with a slash but is none is
-// given back, so that nothing typed is lost.
+// slash carries out a command. One that cannot be carried out is given back,
+// so that nothing typed is lost.
 func (m *Model) slash(text string) tea.Cmd {
+	refuse := func(why string) tea.Cmd {
+		m.composer.Restore(text)
+		return m.say(why)
+	}
 	name, arg, _ := strings.Cut(text, " ")
 	arg = strings.TrimSpace(arg)
 	i := slices.IndexFunc(slashCommands, func(c slashCommand) bool { return c.name == name })
 	if i < 0 {
-		m.composer.Restore(text)
-		return m.say(name + " is no command: type / to see them, or put a space in front to send it as a message")
+		return refuse(name + " is no command: type / to see them, or put a space in front to send it as a message")
 	}
 	c := slashCommands[i]
 	switch {
 	case arg == "" && c.intent == "":
-		m.composer.Restore(text + " ")
-		return m.say(c.name + " needs " + c.arg)
+		text += " "
+		return refuse(c.name + " needs " + c.arg)
 	case arg == "":
 		return m.do(c.intent)
 	case c.with == nil:
-		return m.say(c.name + " takes no argument")
+		return refuse(c.name + " takes no argument")
 	case m.session == nil:
-		m.composer.Restore(text)
-		return m.say("the engine is not up yet")
+		return refuse("the engine is not up yet")
 	}
 	if why := m.disabled(c.intent); why != "" {
-		m.composer.Restore(text)
-		return m.say(why)
+		return refuse(why)
 	}
-	return c.with(m, arg)
+	cmd, err := c.with(m, arg)
+	if err != nil {
+		return refuse(err.Error())
+	}
+	return cmd
 }

@@ -45,6 +45,7 @@ func NewMenu(st *themes.Styles, title, placeholder string, choices []Choice) *Me
 	for i, c := range choices {
 		if c.Mark {
 			m.at = i
+			break
 		}
 	}
 	return m
