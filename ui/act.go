@@ -222,7 +222,7 @@ func (m *Model) ruleMenu(p pipeline.Pending, i intent.Intent, answer func(pipeli
 			Action: perform{func() tea.Cmd { return answer(pipeline.Answer{Approve: true, Scope: scope, Rule: &r}) }},
 		})
 	}
-	return view.NewMenu(m.st, title, "which one", choices).Wide(110).Hint("enter lets this call run and keeps the rule; esc goes back and decides nothing")
+	return view.NewMenu(m.st, title, "which one", choices).Wide(110).Hint(intent.Show("enter") + " lets this call run and keeps the rule; esc goes back and decides nothing")
 }
 
 // ruleText says what a rule covers. The arguments of a single call can be as

@@ -15,7 +15,7 @@ import (
 // side; keyColumn is how wide the keys then are.
 const (
 	helpColumns = 64
-	keyColumn   = 26
+	keyColumn   = 28
 )
 
 // helpRow is one key, or several, with what it does.

@@ -76,8 +76,8 @@ func (m *Model) viewKey(v view.View, b intent.Binding, bound bool, msg tea.KeyPr
 	case intent.Interrupt, intent.Help, intent.Palette, intent.Redraw, intent.Suspend, intent.Mouse, intent.CycleMode:
 		return m.do(b.Intent)
 	}
-	if b.Scope == intent.Global {
-		return nil // going elsewhere would leave the view open behind
+	if b.Scope == intent.Global { // going elsewhere would leave the view open behind
+		return m.say("close this first: " + intent.Show("esc"))
 	}
 	return m.say("that means nothing here: " + intent.Show("f1") + " shows the keys")
 }

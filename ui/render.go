@@ -375,6 +375,9 @@ func (m *Model) footer(w int) string {
 		if !b.Footer || m.focus == FocusComposer && m.top() == nil && b.Scope == intent.Composer && m.layout.Shape == Wide {
 			continue // the message shows its own keys in its box
 		}
+		if b.Intent == intent.NextPane && m.top() != nil {
+			continue // what is open has to be closed first
+		}
 		style := m.st.Key
 		if m.disabled(b.Intent) != "" {
 			style = m.st.Disabled

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"chela/engine/pipeline"
 	"chela/themes"
 	"chela/ui/intent"
@@ -223,13 +225,22 @@ func (a *Approvals) Lines(w, h int, now time.Time) []string {
 	return clip(out, w, h)
 }
 
+// keys are those of the queue; without the focus, the one that gives it: until
+// then the others do something else.
+func (a *Approvals) keys(w int) string {
+	if a.focused {
+		return footerKeys(a.st, intent.Approvals, w)
+	}
+	return ansi.Truncate(" "+a.st.Key.Render(intent.KeyOf(intent.GoApprovals, []intent.Scope{intent.Global}))+" "+a.st.KeyHint.Render("to decide"), w, "")
+}
+
 // footer shows the keys, and how many calls there is no room for.
 func (a *Approvals) footer(w, first, last int) string {
 	hidden := len(a.items) - (last - first)
 	if hidden == 0 {
-		return footerKeys(a.st, intent.Approvals, w)
+		return a.keys(w)
 	}
 	more := a.st.Warn.Render(fmt.Sprintf("+%d more", hidden))
 	room := w - len("+99 more") - 1
-	return spread(footerKeys(a.st, intent.Approvals, room), more, w)
+	return spread(a.keys(room), more, w)
 }
