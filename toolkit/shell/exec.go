@@ -23,6 +23,11 @@ import (
 	"chela/toolkit/guard"
 )
 
+// moveAfter is when a command that is waited for moves to the background: long
+// enough for most builds and tests, short enough that a server somebody started
+// by mistake does not hold up the turn until its timeout.
+var moveAfter = 2 * time.Minute
+
 // The codes of a command's failures.
 const (
 	CodeExit  toolkit.Code = "EXIT_ERROR"
@@ -181,14 +186,32 @@ func runExec(ctx context.Context, w *toolkit.Workspace, a execArgs, p toolkit.Pl
 	if a.Background {
 		return start(ctx, w, cmd)
 	}
+	if a.limit() > moveAfter {
+		cmd.BackgroundAfter = moveAfter
+	}
 	lines := &lineProgress{report: progress}
 	cmd.OnOutput = lines.write
 	exit, err := w.Proc.Run(ctx, cmd)
-	lines.flush()
+	lines.close()
 	if err != nil {
 		return toolkit.Result{}, spawnError(err)
 	}
+	if exit.Reason == guard.Background {
+		return moved(a, exit), nil
+	}
 	return foreground(a, exit)
+}
+
+// moved is the result of a command that still runs.
+func moved(a execArgs, exit guard.Exit) toolkit.Result {
+	took := exit.Duration.Round(time.Second)
+	d := Executed{Status: "running", ExitCode: -1, SessionID: exit.Process.ID, DurationMS: exit.Duration.Milliseconds(), Stdout: stream(exit.Stdout), Stderr: stream(exit.Stderr)}
+	text := plain(exit.Output.String())
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	text += fmt.Sprintf("[still running after %s: moved to the background as session %s; it is stopped after %s in all]", took, exit.Process.ID, a.limit())
+	return toolkit.Result{Text: text, Data: &d}
 }
 
 func spawnError(err error) error {

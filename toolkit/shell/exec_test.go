@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -296,4 +297,34 @@ func TestExecRefusesAnotherShellThanThePlanned(t *testing.T) {
 	w2.Proc = run
 	_, err = Exec().Run(t.Context(), &w2, p, nil)
 	fails(t, err, toolkit.CodeChanged)
+}
+
+// A command that does not end is moved to the background after a while, so
+// that the turn goes on; what it prints later reaches nobody who has gone.
+func TestExecMovesToTheBackgroundAfterAWhile(t *testing.T) {
+	old := moveAfter
+	moveAfter = 20 * time.Millisecond
+	t.Cleanup(func() { moveAfter = old })
+	w := workspace(t)
+	var returned atomic.Bool
+	r, err := call(t, w, args{"command": "while :; do echo tick; done | head -c 100000000; sleep 1000"}, func(toolkit.Progress) {
+		if returned.Load() {
+			t.Error("progress after the result")
+		}
+	})
+	returned.Store(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, ok := r.Data.(*Executed)
+	if !ok || d.Status != "running" || !strings.Contains(r.Text, "moved to the background as session "+d.SessionID) {
+		t.Fatalf("text %.80q, data %+v", r.Text, d)
+	}
+	p, ok := w.Proc.Process(d.SessionID)
+	if !ok || !p.Running() {
+		t.Fatal("the process is not there")
+	}
+	if err := p.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }

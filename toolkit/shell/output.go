@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -31,14 +32,22 @@ func plain(output string) string {
 // maxPartial is how many bytes of a line without an end are held back.
 const maxPartial = 4 << 10
 
-// lineProgress passes output on in complete lines. It is called by one
-// goroutine at a time.
+// lineProgress passes output on in complete lines, until it is closed: a
+// command that moved to the background goes on writing.
 type lineProgress struct {
 	report func(toolkit.Progress)
+
+	mu     sync.Mutex
 	held   []byte
+	closed bool
 }
 
 func (l *lineProgress) write(chunk []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
 	l.held = append(l.held, chunk...)
 	cut := bytes.LastIndexByte(l.held, '\n') + 1
 	if cut == 0 && len(l.held) > maxPartial {
@@ -50,10 +59,12 @@ func (l *lineProgress) write(chunk []byte) {
 	}
 }
 
-// flush passes on what is held back, at the end.
-func (l *lineProgress) flush() {
+// close passes on what is held back, and then nothing more.
+func (l *lineProgress) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if len(l.held) > 0 {
 		l.report(toolkit.Progress{Text: plain(string(l.held))})
-		l.held = nil
 	}
+	l.held, l.closed = nil, true
 }
