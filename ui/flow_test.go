@@ -287,3 +287,45 @@ func TestPromptsQueueAndAreHeldAfterAStop(t *testing.T) {
 	d.shows("The second answer.")
 	gate.Open()
 }
+
+func TestAMissingModelIsPulledFromTheError(t *testing.T) {
+	srv := ollamatest.New(t, ollamatest.Model{Name: "qwen3:8b", Parameters: 8e9})
+	srv.Reply().ModelMissing("qwen3:8b") // removed since it was listed
+	gate := ollamatest.NewGate()
+	srv.Pull(ollamatest.Model{Name: "qwen3:8b", Parameters: 8e9}).Status("pulling manifest").
+		Layer("sha256:a", 50, 100).Gate(gate).Layer("sha256:a", 100, 100).Status("success")
+	srv.Reply().Text("Here I am.")
+	d := start(t, setup{server: srv.Host()})
+	d.submit("hello")
+	d.shows("has no model", "pull qwen3:8b")
+	d.press("enter")
+	d.shows("█████░░░░░ 50%")
+	gate.Open()
+	d.shows("pulled qwen3:8b")
+	d.submit("hello again")
+	d.shows("Here I am.")
+}
+
+func TestThePickerSaysWhatAModelCanDo(t *testing.T) {
+	srv := ollamatest.New(t,
+		ollamatest.Model{Name: "qwen3:8b", Parameters: 8_200_000_000, Size: 5_200_000_000, Context: 40960, Capabilities: []string{"completion", "tools", "thinking"}},
+		ollamatest.Model{Name: "llava:7b", Parameters: 7e9, Capabilities: []string{"completion", "vision"}})
+	d := start(t, setup{server: srv.Host(), w: 160, h: 40})
+	d.press("ctrl+t")
+	d.shows("8.2B · 5.2 GB · 40k · tools · thinking", "vision", "built in · a demonstration")
+	d.write("llava")
+	d.press("enter")
+	d.shows("model llava:7b")
+	d.until("the model", func(string) bool { return d.m.state.Model.Name == "llava:7b" })
+}
+
+func TestAnAnswerThatBreaksOffIsKept(t *testing.T) {
+	srv := ollamatest.New(t, ollamatest.Model{Name: "qwen3:8b", Parameters: 8e9})
+	srv.Reply().Text("Half an ans").Cut()
+	srv.Reply().Text("Whole again.")
+	d := start(t, setup{server: srv.Host()})
+	d.submit("hello")
+	d.shows("Half an ans", "broke off here", "connection to", "What arrived is kept")
+	d.submit("go on")
+	d.shows("Whole again.")
+}
