@@ -77,7 +77,8 @@ func run(binary, out string) error {
 // marks in the file tree are seen.
 func repository(ctx context.Context, dir string) error {
 	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"}, {"add", "-A"},
+		{"init", "-q", "-b", "main"},
+		{"add", "-A"},
 		{"-c", "user.name=chela", "-c", "user.email=chela@example.com", "commit", "-q", "-m", "begin"},
 	} {
 		cmd := exec.CommandContext(ctx, "git", args...)
