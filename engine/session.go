@@ -45,6 +45,7 @@ type Session struct {
 	cancelled bool           // the running turn was cancelled by the person
 	sent      int            // prompts at the head of the queue that were sent after that
 	toolless  bool           // the model refused tools; it is talked to without
+	released  bool           // given back: nothing more is stored
 	thinkless bool           // the model refused to think
 	noted     bool           // the model was remembered as the last used
 }
@@ -278,6 +279,9 @@ func (s *Session) Close() {
 	s.mu.Unlock()
 	<-idle
 	s.direct.Wait()
+	s.mu.Lock()
+	s.released = true
+	s.mu.Unlock()
 	e := s.engine
 	e.mu.Lock()
 	delete(e.sessions, s.rec.ID)
@@ -296,6 +300,10 @@ func (s *Session) changed(ctx context.Context) error {
 
 func (s *Session) save(ctx context.Context) error {
 	s.mu.Lock()
+	if s.released { // another program may have it by now
+		s.mu.Unlock()
+		return ErrClosed
+	}
 	s.rec.Updated = s.engine.cfg.Now()
 	rec := s.rec
 	s.mu.Unlock()
