@@ -247,7 +247,7 @@ func (c *cli) tool() *cobra.Command {
 		}),
 	}
 
-	var r headless.ToolRunOptions
+	var r headless.CallOptions
 	call := &cobra.Command{
 		Use: "run NAME JSON", Short: "Run one call through the five steps", Args: args(cobra.ExactArgs(2)),
 		Long: "Takes one call through the five steps, as a model's call would go: validated, judged, run, recorded.\n" +
@@ -274,7 +274,7 @@ func (c *cli) call(f func(ctx context.Context, t headless.Terminal, name, json s
 }
 
 func (c *cli) check() *cobra.Command {
-	var o headless.CheckOptions
+	var o headless.CallOptions
 	cmd := &cobra.Command{
 		Use: "check NAME JSON", Short: "Say how a call would be decided, and run nothing", Args: args(cobra.ExactArgs(2)),
 		RunE: c.call(func(ctx context.Context, t headless.Terminal, name, json string) error {

@@ -7,37 +7,16 @@ import (
 	"fmt"
 	"strings"
 
+	"chela/engine/pipeline"
 	"chela/tiers"
 	"chela/toolkit"
 )
 
-// CheckOptions are those of `chela check`.
-type CheckOptions struct {
-	Setup
-	Name string
-	Args string // a JSON object
-	Mode string // empty: security.mode of the settings
-}
-
 // Check prints how a call would be judged. Nothing runs, and nothing is
 // recorded.
-func Check(ctx context.Context, t Terminal, o CheckOptions) error {
-	mode, err := ParseMode(o.Mode)
-	if err != nil {
-		return err
-	}
-	args, err := object(o.Args)
-	if err != nil {
-		return err
-	}
-	return with(ctx, o.Setup, t, func(a *App) error {
-		if _, err := a.tool(o.Name); err != nil {
-			return err
-		}
-		if mode == nil {
-			mode = &a.Settings.Security.Mode
-		}
-		c, err := a.Engine.Check(ctx, o.Name, args, *mode)
+func Check(ctx context.Context, t Terminal, o CallOptions) error {
+	return o.with(ctx, t, func(a *App, args json.RawMessage, mode pipeline.Mode) error {
+		c, err := a.Engine.Check(ctx, o.Name, args, mode)
 		v := checkedCall{
 			Tool: c.Tool, Mode: mode.String(), Decision: c.Verdict.Verdict.String(), Level: c.Plan.Level,
 			Reasons: c.Verdict.Reasons, By: c.Verdict.By, Rule: c.Verdict.Rule, Repairs: c.Repairs, Plan: c.Plan,

@@ -22,14 +22,14 @@ func TestCheckForetellsWhatRunDoes(t *testing.T) {
 			{"complete_task", `{"summary":"done"}`},
 		} {
 			b.file(".env", "KEY=value\n")
-			err := Check(t.Context(), b.json(), CheckOptions{Setup: b.setup(), Name: call.name, Args: call.args, Mode: mode.String()})
+			err := Check(t.Context(), b.json(), CallOptions{Setup: b.setup(), Name: call.name, Args: call.args, Mode: mode.String()})
 			said := decode[checkResult](t, b.out.Bytes())
 			if err != nil {
 				t.Errorf("%s %s in %s: %v", call.name, call.args, mode, err)
 				continue
 			}
 			// What it returns is told by the JSON too.
-			_ = ToolRun(t.Context(), b.json(), ToolRunOptions{Setup: b.setup(), Name: call.name, Args: call.args, Mode: mode.String()})
+			_ = ToolRun(t.Context(), b.json(), CallOptions{Setup: b.setup(), Name: call.name, Args: call.args, Mode: mode.String()})
 			did := decode[toolResult](t, b.out.Bytes())
 			got := "allow"
 			switch {

@@ -145,17 +145,17 @@ func ToolSchema(ctx context.Context, t Terminal, s Setup, name string) error {
 	})
 }
 
-// ToolRunOptions are those of `chela tool run`.
-type ToolRunOptions struct {
+// CallOptions name one call and the mode it is judged in: for `chela check`
+// and `chela tool run`.
+type CallOptions struct {
 	Setup
 	Name string
 	Args string // a JSON object
 	Mode string // empty: security.mode of the settings
 }
 
-// ToolRun takes one call through the five steps. It is recorded in the day's
-// session "command line" of the folder.
-func ToolRun(ctx context.Context, t Terminal, o ToolRunOptions) error {
+// with checks the options and opens what the call needs.
+func (o CallOptions) with(ctx context.Context, t Terminal, f func(a *App, args json.RawMessage, mode pipeline.Mode) error) error {
 	mode, err := ParseMode(o.Mode)
 	if err != nil {
 		return err
@@ -171,7 +171,15 @@ func ToolRun(ctx context.Context, t Terminal, o ToolRunOptions) error {
 		if mode == nil {
 			mode = &a.Settings.Security.Mode
 		}
-		s, err := a.commandLine(ctx, mode)
+		return f(a, args, *mode)
+	})
+}
+
+// ToolRun takes one call through the five steps. It is recorded in the day's
+// session "command line" of the folder.
+func ToolRun(ctx context.Context, t Terminal, o CallOptions) error {
+	return o.with(ctx, t, func(a *App, args json.RawMessage, mode pipeline.Mode) error {
+		s, err := a.commandLine(ctx, &mode)
 		if err != nil {
 			return err
 		}

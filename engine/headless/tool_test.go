@@ -40,7 +40,7 @@ func TestToolRunTakesACallThroughTheFiveSteps(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			b := offline(t)
-			o := ToolRunOptions{Setup: b.setup(), Name: tc.name, Args: tc.args, Mode: tc.mode}
+			o := CallOptions{Setup: b.setup(), Name: tc.name, Args: tc.args, Mode: tc.mode}
 			b.exit(ToolRun(t.Context(), b.json(), o), tc.exit)
 			got := decode[toolResult](t, b.out.Bytes())
 			if got.OK != (tc.exit == OK) || !strings.Contains(got.Output, tc.output) {
@@ -75,10 +75,10 @@ func TestBadCallsAreUsageErrorsBeforeAnythingIsRecorded(t *testing.T) {
 		"mode and check": {"read_file", `{}`, "root", "standard"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			err := ToolRun(t.Context(), b.term(), ToolRunOptions{Setup: b.setup(), Name: tc.name, Args: tc.args, Mode: tc.mode})
+			err := ToolRun(t.Context(), b.term(), CallOptions{Setup: b.setup(), Name: tc.name, Args: tc.args, Mode: tc.mode})
 			b.exit(err, Usage)
 			says(t, "error", err.Error(), tc.says)
-			err = Check(t.Context(), b.term(), CheckOptions{Setup: b.setup(), Name: tc.name, Args: tc.args, Mode: tc.mode})
+			err = Check(t.Context(), b.term(), CallOptions{Setup: b.setup(), Name: tc.name, Args: tc.args, Mode: tc.mode})
 			b.exit(err, Usage)
 		})
 	}
@@ -91,7 +91,7 @@ func TestCallsOfADayShareASession(t *testing.T) {
 	b := offline(t)
 	read := func() {
 		t.Helper()
-		b.exit(ToolRun(t.Context(), b.term(), ToolRunOptions{Setup: b.setup(), Name: "read_file", Args: `{"path":"go.mod"}`}), OK)
+		b.exit(ToolRun(t.Context(), b.term(), CallOptions{Setup: b.setup(), Name: "read_file", Args: `{"path":"go.mod"}`}), OK)
 	}
 	read()
 	read()
@@ -149,7 +149,7 @@ func TestCheckJudgesAndLeavesNoTrace(t *testing.T) {
 		{"write_file", `{"path":"../a","content":"b"}`, "full", "deny", "moderate"},
 		{"read_file", `{"path":"nope"}`, "full", "deny", "safe"},
 	} {
-		err := Check(t.Context(), b.json(), CheckOptions{Setup: b.setup(), Name: tc.name, Args: tc.args, Mode: tc.mode})
+		err := Check(t.Context(), b.json(), CallOptions{Setup: b.setup(), Name: tc.name, Args: tc.args, Mode: tc.mode})
 		got := decode[checkResult](t, b.out.Bytes())
 		if got.Decision != tc.decision || got.Level != tc.level || len(got.Reasons) == 0 || got.Tool != tc.name || got.Plan.Tool != tc.name {
 			t.Errorf("%s %s in %q: %+v", tc.name, tc.args, tc.mode, got)
@@ -164,7 +164,7 @@ func TestCheckJudgesAndLeavesNoTrace(t *testing.T) {
 	if s := b.sessions(); len(s) != 0 {
 		t.Errorf("recorded: %+v", s)
 	}
-	b.exit(Check(t.Context(), b.term(), CheckOptions{Setup: b.setup(), Name: "write_file", Args: `{"path":"a","content":"b"}`}), OK)
+	b.exit(Check(t.Context(), b.term(), CallOptions{Setup: b.setup(), Name: "write_file", Args: `{"path":"a","content":"b"}`}), OK)
 	says(t, "stdout", b.out.String(), "decision  ask in ask mode", "level     moderate", "because   moderate calls ask")
 }
 
@@ -174,7 +174,7 @@ func TestCheckKnowsTheRules(t *testing.T) {
 	if err := st.PutRule(t.Context(), store.Rule{ID: "rule1", Decision: "allow", Tool: "write_file", Scope: "tool", Created: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	b.exit(Check(t.Context(), b.json(), CheckOptions{Setup: b.setup(), Name: "write_file", Args: `{"path":"a","content":"b"}`}), OK)
+	b.exit(Check(t.Context(), b.json(), CallOptions{Setup: b.setup(), Name: "write_file", Args: `{"path":"a","content":"b"}`}), OK)
 	if got := decode[checkResult](t, b.out.Bytes()); got.Decision != "allow" || got.By != "rule" {
 		t.Errorf("%+v", got)
 	}
