@@ -165,7 +165,7 @@ func TestCheckJudgesAndLeavesNoTrace(t *testing.T) {
 		t.Errorf("recorded: %+v", s)
 	}
 	b.exit(Check(t.Context(), b.term(), CallOptions{Setup: b.setup(), Name: "write_file", Args: `{"path":"a","content":"b"}`}), OK)
-	says(t, "stdout", b.out.String(), "decision  ask in ask mode", "level     moderate", "because   moderate calls ask")
+	says(t, "stdout", b.out.String(), "decision  ask in ask mode", "level     moderate", "because   in ask mode, moderate calls")
 }
 
 func TestCheckKnowsTheRules(t *testing.T) {
