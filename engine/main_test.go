@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/ollama/ollama/api"
 	"go.uber.org/goleak"
 
@@ -308,4 +309,11 @@ func client(t *testing.T, host string) *ollama.Client {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func equal(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }
