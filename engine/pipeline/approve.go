@@ -25,7 +25,7 @@ func (p *Pipeline) ask(ctx context.Context, s *step, d Decision) error {
 		if rerr := p.resolve(ctx, s, pending, store.ApprovalDenied, Answer{Reason: err.Error()}); rerr != nil {
 			return rerr
 		}
-		return p.finish(ctx, s, store.CallDenied, toolkit.Result{}, toolkit.Errorf(toolkit.CodeDenied, "%s was not run: %w.", s.rec.Tool, err))
+		return p.finish(ctx, s, store.CallDenied, toolkit.Result{}, toolkit.Errorf(toolkit.CodeDenied, "denied: %s was not run: %w.", s.rec.Tool, err))
 	}
 	s.ticket = t
 	s.env.Publish(event.ApprovalAsked{

@@ -54,7 +54,7 @@ func (p *Pipeline) run(ctx context.Context, s *step) error {
 		e.Retryable = true
 		return p.finish(ctx, s, store.CallFailed, res, e)
 	case errors.As(err, &floor):
-		return p.finish(ctx, s, store.CallDenied, res, toolkit.Errorf(toolkit.CodeDenied, "%s was stopped: %s.", s.rec.Tool, floor.Reason))
+		return p.finish(ctx, s, store.CallDenied, res, toolkit.Errorf(toolkit.CodeDenied, "denied: %s was stopped: %s.", s.rec.Tool, floor.Reason))
 	}
 	return p.finish(ctx, s, store.CallFailed, res, toolkit.AsError(err))
 }
@@ -82,6 +82,9 @@ func (p *Pipeline) finish(ctx context.Context, s *step, state store.CallState, r
 	text := full
 	if fault != nil {
 		text = "error: " + fault.Error()
+		if denial(fault.Code) {
+			text = fault.Error() // begins with "denied": it is an answer, not a fault to be repaired
+		}
 		if full != "" {
 			text = full + "\n" + text
 		}
@@ -139,6 +142,11 @@ func (p *Pipeline) cancel(ctx context.Context, s *step) error {
 
 func cancelled(tool string) *toolkit.Error {
 	return toolkit.Errorf(toolkit.CodeCancelled, "%s was cancelled by the user.", tool)
+}
+
+// denial reports whether the call was refused rather than failed.
+func denial(c toolkit.Code) bool {
+	return c == toolkit.CodeDenied || c == toolkit.CodeUserDenied || c == toolkit.CodeApproval
 }
 
 func (s *step) redact(text string) string {

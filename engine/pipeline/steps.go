@@ -143,7 +143,7 @@ func (p *Pipeline) apply(ctx context.Context, s *step, d Decision) error {
 	case Asks:
 		return p.ask(ctx, s, d)
 	}
-	e := toolkit.Errorf(toolkit.CodeDenied, "%s was not run: %s.", s.rec.Tool, strings.Join(d.Reasons, "; "))
+	e := toolkit.Errorf(toolkit.CodeDenied, "denied: %s was not run: %s.", s.rec.Tool, strings.Join(d.Reasons, "; "))
 	if !s.env.Attended && len(d.Reasons) > 1 {
 		e.Code = toolkit.CodeApproval
 	}
