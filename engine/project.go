@@ -50,8 +50,12 @@ func (e *Engine) Project(ctx context.Context) (Project, error) {
 
 // Folder lists one folder of the workspace, folders first, both by name
 // without regard to case. more reports that it holds more than are listed.
-func (e *Engine) Folder(dir string, p Project) (entries []Entry, more bool, err error) {
+func (e *Engine) Folder(ctx context.Context, dir string, p Project) (entries []Entry, more bool, err error) {
 	list, more, err := e.files.ReadDir(dirOrRoot(dir), maxDirEntries)
+	if err != nil {
+		return nil, false, err
+	}
+	kept, err := e.notIgnored(ctx, dir)
 	if err != nil {
 		return nil, false, err
 	}
@@ -60,7 +64,7 @@ func (e *Engine) Folder(dir string, p Project) (entries []Entry, more bool, err 
 			continue
 		}
 		full := path.Join(dir, d.Name)
-		entries = append(entries, Entry{Path: full, Dir: d.Mode.IsDir(), Mark: p.Marks[full]})
+		entries = append(entries, Entry{Path: full, Dir: d.Mode.IsDir(), Mark: p.Marks[full], Ignored: !kept[full]})
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		if a.Dir != b.Dir {
@@ -72,6 +76,18 @@ func (e *Engine) Folder(dir string, p Project) (entries []Entry, more bool, err 
 		return strings.Compare(strings.ToLower(a.Path), strings.ToLower(b.Path))
 	})
 	return entries, more, nil
+}
+
+// notIgnored returns what of a folder .gitignore does not name.
+func (e *Engine) notIgnored(ctx context.Context, dir string) (map[string]bool, error) {
+	kept := map[string]bool{}
+	_, err := e.files.Walk(ctx, guard.WalkOptions{
+		Root: dir, Gitignore: true, Sorted: true, MaxEntries: maxDirEntries, Enter: func(string) bool { return false },
+	}, func(en *guard.Entry) error {
+		kept[en.Path] = true
+		return nil
+	})
+	return kept, err
 }
 
 func dirOrRoot(dir string) string {

@@ -36,7 +36,7 @@ func TestTheProjectHasItsBranchAndMarks(t *testing.T) {
 	if err != nil || p.Branch != "trunk" || p.Changed != 1 || p.Marks["new.txt"] == "" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	entries, more, err := r.eng.Folder("", p)
+	entries, more, err := r.eng.Folder(t.Context(), "", p)
 	if err != nil || more || len(entries) != 1 || entries[0].Path != "new.txt" || entries[0].Mark != p.Marks["new.txt"] {
 		t.Errorf("%+v, %v", entries, err)
 	}
@@ -53,13 +53,16 @@ func TestTheScreenSeesTheWorkspaceThroughTheGuards(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.file("sub/c.txt", "sea\n")
-	entries, _, err := r.eng.Folder("", engine.Project{})
+	entries, _, err := r.eng.Folder(t.Context(), "", engine.Project{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Path)
+		if e.Ignored != (e.Path == "x.log") {
+			t.Errorf("%s: ignored is %v", e.Path, e.Ignored)
+		}
 	}
 	equal(t, "folder", []string{"sub", ".gitignore", "A.txt", "b.txt", "data.bin", "x.log"}, names)
 	paths, err := r.eng.Paths(t.Context())

@@ -21,11 +21,9 @@ func (m *Model) booted(b bootMsg) tea.Cmd {
 	}
 	m.eng = b.ready.Engine
 	m.events = m.eng.Subscribe()
+	m.bootNotes = b.ready.Notices
 	for _, p := range b.ready.Problems {
-		m.conversation.Note("warn", p.Error(), "")
-	}
-	for _, n := range b.ready.Notices {
-		m.conversation.Note(n.Level, n.Text, n.Hint)
+		m.bootNotes = append(m.bootNotes, event.Notice{Level: "warn", Text: p.Error()})
 	}
 	cmds := []tea.Cmd{m.listen(), m.readFiles(), m.use(b.ready.Session)}
 	if cmd := m.greet(b.ready.Choice); cmd != nil {

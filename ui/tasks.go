@@ -85,11 +85,10 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// use takes a session into use: its transcript fills the panes.
+// use reads the transcript of a session and then takes it into use. The order
+// matters: a prompt sent before the transcript is there would be overwritten.
 func (m *Model) use(s *engine.Session) tea.Cmd {
 	ctx := m.ctx
-	m.session = s
-	m.refresh()
 	return func() tea.Msg {
 		t, err := s.Transcript(ctx)
 		return sessionMsg{session: s, transcript: t, err: err}
@@ -106,6 +105,10 @@ func (m *Model) opened(msg sessionMsg) tea.Cmd {
 	if msg.swapped || len(msg.transcript.Messages) > 0 {
 		m.conversation.Load(msg.transcript)
 	}
+	for _, n := range m.bootNotes {
+		m.conversation.Note(n.Level, n.Text, n.Hint)
+	}
+	m.bootNotes = nil
 	m.timeline.Load()
 	m.composer.LoadPast(promptsOf(msg.transcript))
 	if n := interrupted(msg.transcript.Calls); n > 0 {
@@ -178,7 +181,7 @@ func (m *Model) readFiles() tea.Cmd {
 		}
 		t.Branch, t.Changed = project.Branch, project.Changed
 		for _, dir := range append([]string{""}, open...) {
-			nodes, err := folder(eng, dir, project)
+			nodes, err := folder(ctx, eng, dir, project)
 			if err != nil && dir == "" {
 				t.Err = err.Error()
 			}
@@ -194,8 +197,8 @@ func (m *Model) readFiles() tea.Cmd {
 	}
 }
 
-func folder(eng *engine.Engine, dir string, p engine.Project) ([]pane.FileNode, error) {
-	entries, more, err := eng.Folder(dir, p)
+func folder(ctx context.Context, eng *engine.Engine, dir string, p engine.Project) ([]pane.FileNode, error) {
+	entries, more, err := eng.Folder(ctx, dir, p)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +222,7 @@ func (m *Model) readDir(dir string) tea.Cmd {
 		if err != nil {
 			project = engine.Project{} // the marks are missing; the tree is not
 		}
-		nodes, err := folder(eng, dir, project)
+		nodes, err := folder(ctx, eng, dir, project)
 		return dirMsg{dir, nodes, err}
 	}
 }

@@ -74,11 +74,12 @@ type Model struct {
 	inView bool // the terminal has the focus, as far as it tells
 	told   bool // it ever told
 
-	eng     *engine.Engine
-	session *engine.Session
-	state   engine.State
-	events  *event.Subscription
-	problem error // why the engine is not up
+	eng       *engine.Engine
+	session   *engine.Session
+	state     engine.State
+	events    *event.Subscription
+	problem   error          // why the engine is not up
+	bootNotes []event.Notice // of the start, to be shown below the transcript
 
 	calls        *calls.Calls
 	conversation *pane.Conversation

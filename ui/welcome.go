@@ -2,8 +2,10 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"chela/engine"
 	"chela/engine/ollama"
@@ -25,6 +27,10 @@ func (m *Model) greet(c engine.Choice) tea.Cmd {
 	return nil
 }
 
+// emptyWidth is the width of a sentence there: it fits the narrowest column
+// that the conversation gets beside others.
+const emptyWidth = 42
+
 // setEmpty sets what the conversation shows while nothing was said.
 func (m *Model) setEmpty(c engine.Choice) {
 	st := m.st
@@ -41,6 +47,9 @@ func (m *Model) setEmpty(c engine.Choice) {
 			"  "+st.Subtle.Render("     ")+st.Text.Render("write notes.txt containing hello"), "",
 		)
 		if c.Server != nil {
+			for _, l := range strings.Split(ansi.Wrap(safetext.Line(firstSentence(c.Server.Error())), emptyWidth, ""), "\n") {
+				lines = append(lines, "  "+st.Subtle.Render(l))
+			}
 			lines = append(lines, "  "+st.Subtle.Render("For real work start Ollama; then ")+st.Key.Render(intent.Show("ctrl+t"))+st.Subtle.Render(" picks a model."), "")
 		}
 	} else if c.Model != "" {
