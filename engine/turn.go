@@ -71,6 +71,20 @@ func empty(model string, r ollama.Reply) event.TurnEnded {
 	return end
 }
 
+// cutOff ends a turn whose answer did not fit. What it holds may be half a
+// call, so nothing of it is run.
+func cutOff(st event.Stats) event.TurnEnded {
+	end := event.TurnEnded{
+		Reason: event.EndedError, Error: "the answer was cut off: the model's window is full, so nothing of it was run",
+		Hint: "Start a new session with /new, or ask for a smaller piece.",
+	}
+	if used := st.PromptTokens + st.Tokens; st.Window > 0 && used < st.Window*9/10 {
+		end.Error = fmt.Sprintf("the answer was cut off at the model's own limit of %d tokens, so nothing of it was run", st.Tokens)
+		end.Hint = "Ask for a smaller piece, or send the prompt in other words."
+	}
+	return end
+}
+
 // step asks the model once. It returns the calls to make, or how the turn ended.
 func (s *Session) step(ctx context.Context, turn, step int) ([]pipeline.Call, *event.TurnEnded) {
 	reply, from, err := s.ask(ctx, turn)
@@ -90,10 +104,7 @@ func (s *Session) step(ctx context.Context, turn, step int) ([]pipeline.Call, *e
 	var oe *ollama.Error
 	switch {
 	case err == nil && reply.Stats.DoneReason == "length":
-		return ended(event.TurnEnded{
-			Reason: event.EndedError, Error: "the answer was cut off: the model's window is full, so nothing of it was run",
-			Hint: "Start a new session with /new, or ask for a smaller piece.",
-		})
+		return ended(cutOff(reply.Stats))
 	case err == nil && len(calls) == 0 && strings.TrimSpace(reply.Text) == "":
 		return ended(empty(from.model, reply))
 	case err == nil && len(calls) == 0:

@@ -234,21 +234,31 @@ func TestAModelThatRefusesToThinkIsAskedWithout(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatFillsTheWindowRunsNothing(t *testing.T) {
-	r := newRig(t, nil, mode(pipeline.Unlimited))
-	s := r.open(engine.OpenOptions{})
-	r.srv.Reply().Text("Writing").Call("write_file", `{"path":"a.txt","content":"half"}`).Length()
-	end, all := r.turn(s, "write")
-	if end.Reason != event.EndedError || len(bodies[event.CallEmitted](all)) != 0 {
-		t.Errorf("ended %+v after %s", end, types(all))
+func TestAnAnswerThatIsCutOffRunsNothing(t *testing.T) {
+	for what, tc := range map[string]struct {
+		prompt, answer int
+		says           []string
+	}{
+		"the window is full":    {16000, 380, []string{"window is full", "/new"}},
+		"the model's own limit": {900, 400, []string{"own limit of 400 tokens", "smaller piece"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t, nil, mode(pipeline.Unlimited))
+			s := r.open(engine.OpenOptions{})
+			r.srv.Reply().Text("Writing").Call("write_file", `{"path":"a.txt","content":"half"}`).Tokens(tc.prompt, tc.answer).Length()
+			end, all := r.turn(s, "write")
+			if end.Reason != event.EndedError || len(bodies[event.CallEmitted](all)) != 0 {
+				t.Errorf("ended %+v after %s", end, types(all))
+			}
+			says(t, "end", end.Error+" "+end.Hint, tc.says...)
+			if _, err := os.Stat(filepath.Join(r.dir, "a.txt")); err == nil {
+				t.Error("half a call was run")
+			}
+			r.srv.Reply().Text("ok")
+			r.turn(s, "again")
+			wellFormed(t, r.last())
+		})
 	}
-	says(t, "end", end.Error+end.Hint, "cut off", "/new")
-	if _, err := os.Stat(filepath.Join(r.dir, "a.txt")); err == nil {
-		t.Error("half a call was run")
-	}
-	r.srv.Reply().Text("ok")
-	r.turn(s, "again")
-	wellFormed(t, r.last())
 }
 
 func TestFailuresEndTheTurnOnceAndSayWhatToDo(t *testing.T) {
