@@ -100,11 +100,16 @@ func (c *cli) terminal() headless.Terminal {
 	}
 }
 
-// body runs the body of a command. The first ctrl+c (or SIGTERM) cancels it
-// and lets it record that; the second ends the program at once.
+// body runs the body of a command. The first ctrl+c (or SIGTERM, or the end of
+// the terminal) cancels it and lets it record that; the second ends the program
+// at once.
 func (c *cli) body(f func(ctx context.Context, t headless.Terminal, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+		if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+			signals = append(signals, syscall.SIGHUP)
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), signals...)
 		defer stop()
 		defer context.AfterFunc(ctx, stop)()
 		return f(ctx, c.terminal(), args)

@@ -2,11 +2,14 @@ package main_test
 
 import (
 	"context"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,16 +39,16 @@ func (e *buildError) Error() string { return e.err.Error() + ": " + e.out }
 
 // desk is a project folder with chela's own folders beside it.
 type desk struct {
-	t                 *testing.T
-	ctx               context.Context
-	dir, data, config string
+	t                         *testing.T
+	ctx                       context.Context
+	dir, data, config, server string
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	return &desk{t: t, ctx: ctx, dir: t.TempDir(), data: t.TempDir(), config: t.TempDir()}
+	return &desk{t: t, ctx: ctx, dir: t.TempDir(), data: t.TempDir(), config: t.TempDir(), server: "127.0.0.1:1"}
 }
 
 func (d *desk) start(w, h int, args ...string) *screentest.Terminal {
@@ -55,7 +58,7 @@ func (d *desk) start(w, h int, args ...string) *screentest.Terminal {
 		d.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(d.ctx, bin, append([]string{"-C", d.dir}, args...)...)
-	cmd.Env = append(os.Environ(), "OLLAMA_HOST=127.0.0.1:1", "CHELA_DATA_DIR="+d.data, "CHELA_CONFIG_DIR="+d.config)
+	cmd.Env = append(os.Environ(), "OLLAMA_HOST="+d.server, "CHELA_DATA_DIR="+d.data, "CHELA_CONFIG_DIR="+d.config)
 	term, err := screentest.Start(d.ctx, cmd, w, h)
 	if err != nil {
 		d.t.Fatal(err)
@@ -151,4 +154,56 @@ func TestKilledInATurnAndResumed(t *testing.T) {
 	d.must(term.WaitText(d.ctx, "Approvals · 1"))
 	d.approve(term)
 	d.must(term.WaitText(d.ctx, "Done: write_file"))
+}
+
+// The end of the terminal is an orderly end: the screen is left as it was, and
+// a call that waits is on record as cancelled.
+func TestHangingUpEndsInOrder(t *testing.T) {
+	d := newDesk(t)
+	term := d.start(120, 34)
+	d.must(term.WaitText(d.ctx, "pocket", "Message"))
+	d.must(term.Send("write notes.txt containing hello" + screentest.KeyEnter))
+	d.must(term.WaitText(d.ctx, "Approvals · 1"))
+	p, err := os.FindProcess(term.PID())
+	d.must(err)
+	d.must(p.Signal(syscall.SIGHUP))
+	_ = term.Wait(d.ctx) // it may say that it was cancelled
+	if term.AltScreen() {
+		t.Error("the alternate screen was left on")
+	}
+	term = d.start(120, 34, "--session", "last")
+	d.must(term.WaitText(d.ctx, "write notes.txt containing hello", "cancelled"))
+}
+
+// What answers at OLLAMA_HOST may be anything. What net/http has to say about
+// it must not be written over the screen.
+func TestAServerThatTalksNonsenseLeavesTheScreenAlone(t *testing.T) {
+	d := newDesk(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	d.must(err)
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_, _ = c.Read(make([]byte, 4096)) // whatever is asked
+				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}and more than that")
+				_, _ = io.Copy(io.Discard, c)
+			}()
+		}
+	}()
+	d.server = l.Addr().String()
+	term := d.start(120, 34)
+	d.must(term.WaitText(d.ctx, "Message", "ask"))
+	d.must(term.Send(screentest.KeyCtrlC))
+	d.must(term.WaitText(d.ctx, "again"))
+	d.must(term.Send(screentest.KeyCtrlC))
+	d.must(term.Wait(d.ctx))
+	if strings.Contains(term.Raw(), "Unsolicited response") {
+		t.Errorf("a log line was written over the screen:\n%q", term.Raw())
+	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +58,7 @@ func (c *cli) workstation(ctx context.Context, t headless.Terminal, o screenOpti
 	if o.theme != "" {
 		look.Theme = o.theme
 	}
+	log.SetOutput(io.Discard) // net/http logs oddities of servers; standard error is the screen
 	b := &booted{}
 	err = ui.Run(ctx, ui.Options{
 		Boot:   func(ctx context.Context) (*ui.Ready, error) { return b.boot(ctx, c.setup(), o, mode) },
