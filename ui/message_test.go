@@ -43,3 +43,15 @@ func TestAMessageTallerThanItsBoxScrollsWithTheCursor(t *testing.T) {
 	d.press("down")
 	d.shows("row-00.", "row-01.")
 }
+
+func TestAMentionedNameCannotReorderTheScreen(t *testing.T) {
+	d := start(t, setup{})
+	d.send(tea.PasteMsg{Content: "@a\u202egpj.exe"})
+	d.shows("@agpj.exe")
+	if strings.Contains(d.m.View().Content, "\u202e") {
+		t.Error("the character that reorders is on the screen")
+	}
+	if d.m.composer.Value() != "@a\u202egpj.exe" {
+		t.Errorf("the message itself was changed: %q", d.m.composer.Value())
+	}
+}

@@ -272,7 +272,7 @@ func (c *Composer) Lines(w, h int, hint string) []string {
 	c.top = max(min(c.top, len(all)-rows), 0)
 	var lines []string
 	for _, line := range all[c.top:min(c.top+max(rows, 1), len(all))] {
-		lines = append(lines, " "+line)
+		lines = append(lines, " "+safetext.InOrder(line)) // a mentioned file may have any name
 	}
 	if rows < h {
 		for len(lines) < rows {

@@ -37,6 +37,18 @@ var bidi = &unicode.RangeTable{
 	},
 }
 
+// InOrder returns s without the characters that reorder the text around them.
+// Its width is that of s: it is for a field that is written in, where a name
+// in their place would move the cursor.
+func InOrder(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(bidi, r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
 // visible reports whether r draws something and changes nothing else. The
 // graphic categories leave out Cc, Cf, Co, Cs, Cn, Zl and Zp.
 func visible(r rune) bool {

@@ -226,3 +226,14 @@ func BenchmarkBlockTabs(b *testing.B) {
 		_ = safetext.Block(s)
 	}
 }
+
+func TestInOrderDropsOnlyWhatReorders(t *testing.T) {
+	for _, r := range "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
+		if got := safetext.InOrder("a" + string(r) + "b"); got != "ab" {
+			t.Errorf("%U: %q", r, got)
+		}
+	}
+	if s := "\x1b[1mשלום 漢字 a\u200bb\x1b[m"; safetext.InOrder(s) != s {
+		t.Errorf("%q was changed to %q", s, safetext.InOrder(s))
+	}
+}
