@@ -56,9 +56,6 @@ const (
 	RecallPrev Intent = "recall.prev" // the last queued prompt, then earlier ones
 	RecallNext Intent = "recall.next"
 	DropQueued Intent = "queue.drop"
-	MentionKey Intent = "mention"
-	CommandKey Intent = "command"
-	AcceptHint Intent = "completion.accept"
 )
 
 // Moving in what is read.
@@ -95,7 +92,6 @@ const (
 	PrevItem       Intent = "item.prev"
 	NextTab        Intent = "tab.next"
 	Layout         Intent = "layout"
-	GoCall         Intent = "go.call"
 )
 
 // Decides reports whether the intent lets a call run or stops it. Such a key
