@@ -180,6 +180,16 @@ func TestAKeyThatWouldLeaveAnOpenPageSaysWhatToDo(t *testing.T) {
 	d.shows("close this first: esc")
 }
 
+func TestHelpOnHelpIsOneHelp(t *testing.T) {
+	d := start(t, setup{})
+	d.press("?", "f1", "ctrl+p", "f1", "ctrl+p", "f1")
+	if n := len(d.m.views); n != 1 {
+		t.Errorf("%d views are open", n)
+	}
+	d.press("esc")
+	d.gone("Keys: everywhere")
+}
+
 func TestTheQueueOffersItsKeysOnlyWithTheFocus(t *testing.T) {
 	d := start(t, setup{})
 	d.submit("run go version")
@@ -329,4 +339,25 @@ func TestAnAnswerThatBreaksOffIsKept(t *testing.T) {
 	d.shows("Half an ans", "broke off here", "connection to", "What arrived is kept")
 	d.submit("go on")
 	d.shows("Whole again.")
+}
+
+func TestApprovingWithANote(t *testing.T) {
+	srv := ollamatest.New(t, ollamatest.Model{Name: "qwen3:8b", Parameters: 8e9})
+	srv.Reply().Call("write_file", `{"path":"a.txt","content":"x"}`)
+	srv.Reply().Text("Noted.")
+	d := start(t, setup{server: srv.Host()})
+	d.submit("write it")
+	d.shows("Approvals · 1")
+	d.press("alt+3")
+	d.settle()
+	d.press("c")
+	d.shows("with a note")
+	d.write("keep the old one")
+	d.press("enter")
+	d.shows("Noted.")
+	chats := srv.Chats()
+	last := chats[len(chats)-1].Messages
+	if got := last[len(last)-1].Content; !strings.HasSuffix(got, "[the user adds: keep the old one]") {
+		t.Errorf("the model read %q", got)
+	}
 }

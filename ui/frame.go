@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -148,11 +149,50 @@ func overlay(frame string, r Rect, lines []string) string {
 		if y < 0 || y >= len(rows) {
 			continue
 		}
-		left := ansi.Truncate(rows[y], r.X, "")
+		left := cut(rows[y], 0, r.X)
 		if n := ansi.StringWidth(left); n < r.X {
 			left += strings.Repeat(" ", r.X-n)
 		}
-		rows[y] = left + "\x1b[m" + line + "\x1b[m" + ansi.TruncateLeft(rows[y], r.X+r.W, "")
+		rows[y] = left + line + "\x1b[m" + cut(rows[y], r.X+r.W, math.MaxInt)
 	}
 	return strings.Join(rows, "\n")
+}
+
+// cut returns the cells of a line from a column up to another, with the styles
+// in force there and no others. ansi.Cut keeps the sequences of what it cuts
+// off, so that with views over views they would double with each. A wide
+// character that is cut through becomes blanks.
+func cut(line string, from, to int) string {
+	var out strings.Builder
+	var pen, drawn string // the style in force, and that of the last cell drawn
+	var state byte
+	for col := 0; line != "" && col < to; {
+		seq, width, n, next := ansi.DecodeSequence(line, state, nil)
+		line, state = line[n:], next
+		switch {
+		case seq == "\x1b[m" || seq == "\x1b[0m":
+			pen = ""
+			continue
+		case ansi.HasCsiPrefix(seq):
+			pen += seq
+			continue
+		}
+		first, last := max(col, from), min(col+width, to)
+		if col += width; first > last || first == last && width > 0 {
+			continue
+		}
+		if pen != drawn {
+			out.WriteString("\x1b[m" + pen)
+			drawn = pen
+		}
+		if last-first == width {
+			out.WriteString(seq)
+		} else {
+			out.WriteString(strings.Repeat(" ", last-first))
+		}
+	}
+	if drawn != "" {
+		out.WriteString("\x1b[m")
+	}
+	return out.String()
 }

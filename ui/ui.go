@@ -17,6 +17,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -241,7 +242,12 @@ func (m *Model) top() view.View {
 	return m.views[len(m.views)-1]
 }
 
+// push opens a view. One that is open already is gone back to: help on help
+// would take as many keys to leave.
 func (m *Model) push(v view.View) {
+	if i := slices.IndexFunc(m.views, func(o view.View) bool { return o.Title() == v.Title() }); i >= 0 {
+		m.views = m.views[:i]
+	}
 	m.views = append(m.views, v)
 	m.focusedAt = m.opts.Now()
 }
