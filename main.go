@@ -195,7 +195,7 @@ func (c *cli) root() *cobra.Command {
 	root.Flags().StringVar(&o.theme, "theme", "", "colours: "+strings.Join(themes.Names(), ", "))
 	root.Flags().StringVar(&o.session, "session", "", "resume this session: an id, or last")
 	return group(root,
-		c.run(), c.tool(), c.check(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.doctor(), exitCodes())
+		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.doctor(), exitCodes())
 }
 
 func (c *cli) run() *cobra.Command {
@@ -288,6 +288,33 @@ func (c *cli) check() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&o.Mode, "mode", "", "the mode to judge in: "+modeNames())
+	return cmd
+}
+
+func (c *cli) parse() *cobra.Command {
+	var o headless.ParseOptions
+	cmd := &cobra.Command{
+		Use: "parse", Short: "Find the tool calls in a model's text, and run nothing", Args: args(cobra.NoArgs),
+		Long: "Reads a model's answer from standard input and says which tool calls it holds: models often write them as text.\n" +
+			"It is what a turn does with an answer that has no call of its own. See docs/models.md.",
+		Example: "  echo '{\"name\": \"read_file\", \"arguments\": {\"path\": \"go.mod\"}}' | chela parse",
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if term.IsTerminal(os.Stdin.Fd()) {
+				return headless.Usagef("no text: pipe it in, as in chela parse < answer.txt")
+			}
+			text, err := input("-")
+			if err != nil {
+				return err
+			}
+			return c.body(func(ctx context.Context, t headless.Terminal, _ []string) error {
+				o.Tools, o.Text = catalogue.New, text
+				return headless.Parse(ctx, t, o)
+			})(cmd, given)
+		},
+	}
+	cmd.Flags().StringVar(&o.Tier, "tier", "", "the tools the model was given: essential (the default), standard, full")
+	cmd.Flags().StringVar(&o.File, "tools", "", "a file with a JSON list of the tools it was given, in Ollama's form")
+	cmd.Flags().StringVar(&o.Done, "done", "stop", "why the answer ended: stop, or length if it was cut off")
 	return cmd
 }
 

@@ -51,7 +51,7 @@ var aliases = map[string]string{
 	"bash": "exec", "shell": "exec", "run": "exec", "run_command": "exec", "execute": "exec", "execute_command": "exec",
 	"run_shell_command": "exec", "run_terminal_cmd": "exec", "terminal": "exec", "sh": "exec", "cmd": "exec",
 	"read": "read_file", "cat": "read_file", "open_file": "read_file", "view": "read_file", "view_file": "read_file", "get_file": "read_file",
-	"write": "write_file", "create_file": "write_file", "save_file": "write_file", "write_to_file": "write_file",
+	"write": "write_file", "create_file": "write_file", "create_new_file": "write_file", "save_file": "write_file", "write_to_file": "write_file",
 	"edit": "edit_file", "replace": "edit_file", "str_replace": "edit_file", "replace_in_file": "edit_file", "modify_file": "edit_file",
 	"search": "grep", "search_text": "grep", "ripgrep": "grep", "rg": "grep", "grep_search": "grep", "search_code": "grep",
 	"glob": "search_files", "find": "search_files", "find_files": "search_files", "file_search": "search_files",
