@@ -193,11 +193,12 @@ func (m *Model) decide(p pipeline.Pending, i intent.Intent) tea.Cmd {
 	case intent.Deny:
 		return answer(pipeline.Answer{})
 	case intent.DenyReason:
-		m.push(view.NewAsk(m.st, "Deny "+safetext.Line(p.Plan.Tool), "The model reads the reason.", "why not, or what instead", func(text string) pane.Action {
-			if text == "" {
-				return nil
-			}
-			return perform{func() tea.Cmd { return answer(pipeline.Answer{Reason: text}) }}
+		m.push(m.askText("Deny "+safetext.Line(p.Plan.Tool), "The model reads the reason.", "why not, or what instead", func(text string) tea.Cmd {
+			return answer(pipeline.Answer{Reason: text})
+		}))
+	case intent.ApproveNote:
+		m.push(m.askText("Allow "+safetext.Line(p.Plan.Tool)+" once, with a note", "The model reads the note with the result.", "what it should mind", func(text string) tea.Cmd {
+			return answer(pipeline.Answer{Approve: true, Scope: pipeline.ScopeOnce, Reason: text})
 		}))
 	case intent.ApproveSession, intent.ApproveRule:
 		m.push(m.ruleMenu(p, i, answer))
@@ -247,19 +248,25 @@ func (m *Model) wouldHaveMatched(r store.Rule) string {
 	return fmt.Sprintf("matches %d of %d calls here", n, m.calls.Len())
 }
 
-func (m *Model) askDenyAll() view.View {
-	return view.NewAsk(m.st, fmt.Sprintf("Deny all %d waiting calls", m.approvals.Len()), "The model reads the reason.", "why not", func(text string) pane.Action {
+// askText asks for a text that must not be empty and then does something with it.
+func (m *Model) askText(title, about, placeholder string, then func(text string) tea.Cmd) view.View {
+	return view.NewAsk(m.st, title, about, placeholder, func(text string) pane.Action {
 		if text == "" {
 			return nil
 		}
-		return perform{func() tea.Cmd {
-			for _, p := range m.session.Pending() {
-				if err := m.session.Answer(p.ID, p.Plan.Hash, pipeline.Answer{Reason: text}); err != nil {
-					return m.say(err.Error())
-				}
+		return perform{func() tea.Cmd { return then(text) }}
+	})
+}
+
+func (m *Model) askDenyAll() view.View {
+	title := fmt.Sprintf("Deny all %d waiting calls", m.approvals.Len())
+	return m.askText(title, "The model reads the reason.", "why not", func(text string) tea.Cmd {
+		for _, p := range m.session.Pending() {
+			if err := m.session.Answer(p.ID, p.Plan.Hash, pipeline.Answer{Reason: text}); err != nil {
+				return m.say(err.Error())
 			}
-			return nil
-		}}
+		}
+		return nil
 	})
 }
 

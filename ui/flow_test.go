@@ -190,6 +190,16 @@ func TestHelpOnHelpIsOneHelp(t *testing.T) {
 	d.gone("Keys: everywhere")
 }
 
+func TestAKeyThatMeansNothingInAPaneSaysHowToWrite(t *testing.T) {
+	d := start(t, setup{})
+	d.press("alt+3", "w")
+	d.shows("that means nothing here: i writes a message")
+	d.press("i", "w")
+	if got := d.m.composer.Value(); got != "w" {
+		t.Errorf("message %q", got)
+	}
+}
+
 func TestTheQueueOffersItsKeysOnlyWithTheFocus(t *testing.T) {
 	d := start(t, setup{})
 	d.submit("run go version")

@@ -204,12 +204,7 @@ func firstSentence(s string) string {
 }
 
 func (m *Model) askPull() view.View {
-	return view.NewAsk(m.st, "Pull a model", "From the Ollama library, such as qwen3:8b.", "name:tag", func(text string) pane.Action {
-		if text == "" {
-			return nil
-		}
-		return perform{func() tea.Cmd { return m.startPull(text) }}
-	})
+	return m.askText("Pull a model", "From the Ollama library, such as qwen3:8b.", "name:tag", m.startPull)
 }
 
 func (m *Model) confirmPull(name string) tea.Cmd {

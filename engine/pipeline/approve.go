@@ -69,6 +69,7 @@ func (p *Pipeline) await(ctx context.Context, s *step) error {
 		}
 		s.rec.Rule = r.ID
 	}
+	s.note = a.Reason
 	return p.resolve(ctx, s, t.Pending, store.ApprovalApproved, a)
 }
 

@@ -255,3 +255,18 @@ func TestTheModeIsAskedForEachDecision(t *testing.T) {
 		t.Errorf("outcomes %+v", out)
 	}
 }
+
+func TestANoteWithTheApprovalReachesTheModel(t *testing.T) {
+	r := newRig(t)
+	done := r.start(t.Context(), call("put", `{"path":"a","text":"x"}`))
+	r.answer(func(pipeline.Pending) pipeline.Answer {
+		return pipeline.Answer{Approve: true, Scope: pipeline.ScopeOnce, Reason: "and then run the tests"}
+	})
+	out := (<-done)[0]
+	if !out.OK || !strings.HasSuffix(out.Text, "[the user adds: and then run the tests]") {
+		t.Errorf("the model reads %q", out.Text)
+	}
+	if a := r.approvals(); a[0].Reason != "and then run the tests" {
+		t.Errorf("stored %+v", a[0])
+	}
+}

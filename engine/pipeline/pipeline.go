@@ -92,6 +92,7 @@ type step struct {
 	plan   toolkit.Plan
 	doubt  string
 	ticket *ticket // waiting for a person
+	note   string  // what the person said with the approval
 	out    Outcome
 	final  bool
 }

@@ -90,6 +90,9 @@ func (p *Pipeline) finish(ctx context.Context, s *step, state store.CallState, r
 		}
 	}
 	shown, cut := toolkit.Bound(text, min(s.env.Workspace.OutputBudget(), toolkit.MaxBudget), "the rest is kept; ask for a smaller part")
+	if s.note != "" {
+		shown = strings.TrimRight(shown, "\n") + "\n[the user adds: " + s.note + "]" // after the cut: it must not be lost
+	}
 	if cut != nil && res.Cut == nil {
 		res.Cut = cut
 	}

@@ -89,6 +89,7 @@ var table = []Binding{
 	{Approvals, []string{"a"}, Approve, "once", "Lets this call run.", true},
 	{Approvals, []string{"s"}, ApproveSession, "session", "Lets it run, and the like for this session; the exact rule is shown first.", false},
 	{Approvals, []string{"r"}, ApproveRule, "rule", "Makes a rule out of it; the exact rule is shown first.", true},
+	{Approvals, []string{"c"}, ApproveNote, "once, with a note", "Lets it run and gives the model a note with the result.", false},
 	{Approvals, []string{"d"}, Deny, "deny", "Denies this call.", true},
 	{Approvals, []string{"D"}, DenyReason, "deny, why", "Denies it with a reason that the model reads.", false},
 
@@ -102,6 +103,7 @@ var table = []Binding{
 	{Review, []string{"a"}, Approve, "once", "Lets this call run.", true},
 	{Review, []string{"s"}, ApproveSession, "session", "Lets it run, and the like for this session; the exact rule is shown first.", true},
 	{Review, []string{"r"}, ApproveRule, "rule", "Makes a rule out of it; the exact rule is shown first.", true},
+	{Review, []string{"c"}, ApproveNote, "with a note", "Lets it run and gives the model a note with the result.", false},
 	{Review, []string{"d"}, Deny, "deny", "Denies this call.", true},
 	{Review, []string{"D"}, DenyReason, "deny, why", "Denies it with a reason that the model reads.", true},
 	{Review, []string{"]", "right"}, NextItem, "next waiting", "Shows the next call that waits.", false},
