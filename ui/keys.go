@@ -24,7 +24,7 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if bound {
 		return m.do(b.Intent)
 	}
-	return nil
+	return m.say("that means nothing here: " + intent.KeyOf(intent.GoComposer, []intent.Scope{intent.Panes}) + " writes a message, ? shows the keys")
 }
 
 func (m *Model) composerKey(b intent.Binding, bound bool, msg tea.KeyPressMsg) tea.Cmd {
