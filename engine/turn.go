@@ -97,6 +97,9 @@ func (s *Session) step(ctx context.Context, turn, step int) ([]pipeline.Call, *e
 		for _, c := range reply.Calls {
 			calls = append(calls, pipeline.Call{ID: newID(), Name: c.Name, Args: c.Args, Origin: toolkit.FromModel})
 		}
+		if len(calls) == 0 {
+			calls = s.rescue(&reply)
+		}
 	}
 	if serr := s.keep(ctx, turn, from, reply, calls, err != nil); serr != nil {
 		return ended(event.TurnEnded{Reason: event.EndedError, Error: serr.Error()})

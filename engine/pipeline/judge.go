@@ -93,8 +93,8 @@ func Judge(q Question) Decision {
 		return base
 	}
 	var doubts []string
-	if q.Doubt != "" && q.Plan.Level != toolkit.Safe {
-		doubts = append(doubts, q.Doubt) // text that became a call never runs unasked, in no mode
+	if q.Doubt != "" && (q.Plan.Level != toolkit.Safe || touches(q.Plan, toolkit.Writes) || touches(q.Plan, toolkit.Runs) || touches(q.Plan, toolkit.Dials)) {
+		doubts = append(doubts, q.Doubt) // text that became a call only ever reads unasked, in every mode
 	}
 	// An exact rule names this very call, so it answers the question that the
 	// plan raises; a wider one was made without knowing of it.

@@ -66,7 +66,8 @@ type Call struct {
 	Name   string
 	Args   json.RawMessage
 	Origin toolkit.Origin
-	Doubt  string // why it must ask before it changes anything; empty: no doubt
+	Doubt  string // why it must ask before it writes, runs or dials; empty: no doubt
+	Note   string // how it was found, recorded with its repairs; empty: as usual
 }
 
 // Outcome is what goes back to the model.

@@ -29,8 +29,10 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 		ID: c.ID, Session: env.Session, Turn: env.Turn, Tool: name, Origin: string(c.Origin),
 		State: store.CallEmitted, Emitted: string(c.Args), EmittedAt: p.now(),
 	}
-	if repaired != "" {
-		s.rec.Repairs = append(s.rec.Repairs, repaired)
+	for _, note := range []string{c.Note, repaired} {
+		if note != "" {
+			s.rec.Repairs = append(s.rec.Repairs, note)
+		}
 	}
 	if err := p.save(ctx, s); err != nil {
 		return nil, err
@@ -39,7 +41,7 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 	if !json.Valid(emitted) {
 		emitted, _ = json.Marshal(string(c.Args)) // a string always marshals
 	}
-	env.Publish(event.CallEmitted{Call: c.ID, Tool: name, Args: emitted, Origin: c.Origin, Repair: repaired})
+	env.Publish(event.CallEmitted{Call: c.ID, Tool: name, Args: emitted, Origin: c.Origin, Repair: strings.Join(s.rec.Repairs, "; ")})
 	if !known {
 		near := p.Tools.Nearest(c.Name, 3)
 		return s, p.invalid(ctx, s, toolkit.Errorf(toolkit.CodeNotFound, "there is no tool %q.", c.Name).
