@@ -21,8 +21,9 @@ type Plan struct {
 	Facts   []Fact          `json:"facts,omitempty"` // must still hold when the plan runs
 	Hash    string          `json:"hash"`            // hex SHA-256 over all of the above
 
-	// Deadline is how long the call may run when that is more than the pool's
-	// timeout allows, such as a command with a timeout of its own. 0: the pool's.
+	// Deadline is how long what the call starts may run, where the call says so,
+	// as the person is shown it: a command that moved to the background may
+	// outlive its call. The call itself ends with the pool's timeout. 0: not said.
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
 
 	// Asks names what makes the call worth a question even where its level

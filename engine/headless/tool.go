@@ -100,10 +100,11 @@ func (a *App) selection(ctx context.Context, o ToolListOptions) (tiers.Selection
 	return sel, fmt.Sprintf("%s (%s)", model, d.Tier), nil
 }
 
-// tool finds a tool by its exact name. A wrong one is an error of the command
-// line that names the nearest.
+// tool finds a tool by its name or another spelling of it, as the first of the
+// five steps does. A wrong one is an error of the command line that names the
+// nearest.
 func (a *App) tool(name string) (toolkit.Tool, error) {
-	if tool, ok := a.Tools.Get(name); ok {
+	if tool, _, ok := a.Tools.Resolve(name); ok {
 		return tool, nil
 	}
 	return nil, Usagef("there is no tool %q: %s (chela tool list --all shows them)", name, nearest(a.Tools, name))
@@ -269,12 +270,12 @@ func report(t Terminal, out pipeline.Outcome) error {
 	if code == OK {
 		return nil
 	}
-	text := out.Error.Message
-	switch {
-	case code == Denied:
-		text += " Allow it with --mode standard or --mode full."
-	case code == Usage && out.Error.Hint != "":
-		text += out.Error.Hint
+	text := out.Error.Error()
+	switch out.Error.Code { // their hints tell a model not to try again
+	case toolkit.CodeApproval:
+		text = out.Error.Message + " Allow it with --mode standard or --mode full."
+	case toolkit.CodeDenied:
+		text = out.Error.Message
 	}
 	return &Error{code, errors.New(t.clean(text, t.ErrIsTerm))}
 }

@@ -30,6 +30,8 @@ func TestToolRunTakesACallThroughTheFiveSteps(t *testing.T) {
 	}{
 		"a safe call runs":           {"read_file", `{"path":"go.mod"}`, "", OK, "", "example.com/thing"},
 		"aliases are repaired":       {"read_file", `{"file_path":"go.mod"}`, "", OK, "", "example.com/thing"},
+		"names are repaired":         {"ReadFile", `{"path":"go.mod"}`, "", OK, "", "example.com/thing"},
+		"names are known by habit":   {"cat", `{"path":"go.mod"}`, "", OK, "", "example.com/thing"},
 		"a moderate call is denied":  {"write_file", `{"path":"a","content":"b"}`, "", Denied, toolkit.CodeApproval, ""},
 		"a mode allows it":           {"write_file", `{"path":"a","content":"b"}`, "standard", OK, "", "a"},
 		"the floor holds":            {"write_file", `{"path":"../a","content":"b"}`, "full", Failed, toolkit.CodeDenied, ""},
@@ -65,7 +67,6 @@ func TestBadCallsAreUsageErrorsBeforeAnythingIsRecorded(t *testing.T) {
 	b := offline(t)
 	for what, tc := range map[string]struct{ name, args, mode, says string }{
 		"unknown tool":   {"read_fiel", `{}`, "", "read_file"},
-		"alias":          {"bash", `{"command":"ls"}`, "", "exec"},
 		"no JSON":        {"read_file", `path=go.mod`, "", "JSON object"},
 		"empty":          {"read_file", ``, "", "JSON object"},
 		"list":           {"read_file", `["go.mod"]`, "", "JSON object"},
@@ -84,6 +85,35 @@ func TestBadCallsAreUsageErrorsBeforeAnythingIsRecorded(t *testing.T) {
 	}
 	if s := b.sessions(); len(s) != 0 {
 		t.Errorf("recorded: %+v", s)
+	}
+}
+
+// The hints that a model reads help a person too, but for those that tell it
+// not to try again.
+func TestAFailedCallSaysWhatToDo(t *testing.T) {
+	b := offline(t)
+	for args, want := range map[string]string{
+		`{"path":"go.mdo"}`: `there is no file or folder "go.mdo". The nearest are: go.mod.`,
+		`{"path":"../a"}`:   "workspace",
+		`{}`:                "missing.\nRight: read_file",
+	} {
+		err := ToolRun(t.Context(), b.term(), CallOptions{Setup: b.setup(), Name: "read_file", Args: args})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "get around") {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+// POOL_TIMEOUT_MS bounds every call, whatever its own timeout says.
+func TestNoCallOutlastsThePoolsTimeout(t *testing.T) {
+	b := offline(t)
+	t.Setenv("POOL_TIMEOUT_MS", "100")
+	for _, args := range []string{`{"command":"sleep 600"}`, `{"command":"sleep 600","timeout":600}`} {
+		b.exit(ToolRun(t.Context(), b.json(), CallOptions{Setup: b.setup(), Name: "exec", Args: args, Mode: "full"}), Failed)
+		if got := decode[toolResult](t, b.out.Bytes()); got.Error == nil || got.Error.Code != toolkit.CodeTimeout {
+			t.Errorf("%s: %+v", args, got.Error)
+		}
+		b.out.Reset()
 	}
 }
 

@@ -240,7 +240,7 @@ func TestFaultsAreExplainedInThreeLinesAndNothingRuns(t *testing.T) {
 		"out of range":       {"look", `{"text":"a","num":10}`, toolkit.CodeInvalid, `"num" must be 9 or less; you sent 10`},
 		"fraction":           {"look", `{"text":"a","num":2.5}`, toolkit.CodeInvalid, `"num" must be an integer`},
 		"not in the enum":    {"look", `{"text":"a","kind":"tiny"}`, toolkit.CodeInvalid, `"kind" must be one of [short long]`},
-		"item of a list":     {"look", `{"text":"a","list":[1]}`, toolkit.CodeInvalid, "list"},
+		"item of a list":     {"look", `{"text":"a","list":[1]}`, toolkit.CodeInvalid, `"list[0]" must be a string; you sent 1`},
 		"twice":              {"look", `{"text":"a","text":"b"}`, toolkit.CodeInvalid, `"text" is given twice`},
 		"cut off":            {"look", `{"text":"a`, toolkit.CodeInvalid, "cut off"},
 		"more after it":      {"look", `{"text":"a"} and`, toolkit.CodeInvalid, "go on after"},
@@ -307,6 +307,9 @@ func TestDeadline(t *testing.T) {
 	out := r.do(t.Context(), call("slow", `{"text":"a"}`))[0]
 	if out.OK || out.Error.Code != toolkit.CodeTimeout || !out.Error.Retryable || !strings.Contains(out.Text, "half") {
 		t.Errorf("outcome %+v", out)
+	}
+	if !strings.Contains(out.Error.Hint, "POOL_TIMEOUT_MS") {
+		t.Errorf("no remedy: %q", out.Error.Hint)
 	}
 }
 

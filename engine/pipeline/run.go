@@ -37,7 +37,7 @@ func (p *Pipeline) run(ctx context.Context, s *step) error {
 	}
 	s.env.Publish(event.CallRunning{Call: s.rec.ID})
 
-	limit := max(p.timeout(), s.plan.Deadline)
+	limit := p.timeout()
 	rctx, cancel := context.WithTimeoutCause(ctx, limit, errDeadline)
 	defer cancel()
 	res, err := runSafely(rctx, s, func(pr toolkit.Progress) {
@@ -50,7 +50,8 @@ func (p *Pipeline) run(ctx context.Context, s *step) error {
 	case ctx.Err() != nil:
 		return p.finish(ctx, s, store.CallCancelled, res, cancelled(s.rec.Tool))
 	case context.Cause(rctx) == errDeadline:
-		e := toolkit.Errorf(toolkit.CodeTimeout, "%s did not finish within %s and was stopped.", s.rec.Tool, limit)
+		e := toolkit.Errorf(toolkit.CodeTimeout, "%s did not finish within %s and was stopped.", s.rec.Tool, limit).
+			WithHint("Do it in smaller pieces, or let the person raise POOL_TIMEOUT_MS.")
 		e.Retryable = true
 		return p.finish(ctx, s, store.CallFailed, res, e)
 	case errors.As(err, &floor):

@@ -139,13 +139,11 @@ func planExec(_ context.Context, w *toolkit.Workspace, a execArgs) (toolkit.Plan
 		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeUnavailable, "%w.", err)
 	}
 	p := toolkit.Plan{
-		Summary: oneLine(a.Command),
-		Effects: []toolkit.Effect{{Kind: toolkit.Runs, Target: prog.Path}},
-		Preview: toolkit.Preview{Kind: toolkit.PreviewCommand, Command: a.Command, Program: prog.Path, Dir: dir, Env: env},
-		Facts:   []toolkit.Fact{programFact(prog)},
-		// The guard ends the command at its own limit; the call's deadline is
-		// later, so that the output is still returned.
-		Deadline: a.limit() + guard.DefaultKillGrace + 5*time.Second,
+		Summary:  oneLine(a.Command),
+		Effects:  []toolkit.Effect{{Kind: toolkit.Runs, Target: prog.Path}},
+		Preview:  toolkit.Preview{Kind: toolkit.PreviewCommand, Command: a.Command, Program: prog.Path, Dir: dir, Env: env},
+		Facts:    []toolkit.Fact{programFact(prog)},
+		Deadline: a.limit(),
 	}
 	if a.Background {
 		p.Preview.Notes = append(p.Preview.Notes, fmt.Sprintf("runs in the background, for %s at most", a.limit()))
@@ -283,7 +281,8 @@ func foreground(a execArgs, exit guard.Exit) (toolkit.Result, error) {
 		fault = toolkit.Errorf(toolkit.CodeCancelled, "the command was stopped.")
 	default:
 		d.Status = "killed"
-		fault = toolkit.Errorf(CodeExit, "the command was ended by %s.", exit.Signal)
+		fault = toolkit.Errorf(CodeExit, "the command was ended by a signal: %s.", exit.Signal).
+			WithHint("Something else stopped it, or it ran out of memory.")
 	}
 	return res, fault
 }
