@@ -3,6 +3,7 @@ package toolkit
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Result is what a call gave.
@@ -76,6 +77,9 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 func (e *Error) Error() string {
 	if e.Hint == "" {
 		return e.Message
+	}
+	if strings.HasPrefix(e.Hint, "\n") {
+		return e.Message + e.Hint
 	}
 	return e.Message + " " + e.Hint
 }

@@ -61,9 +61,10 @@ type Question struct {
 // asks: model, person, schedule, another session. It is a pure function, and
 // it fails closed.
 //
-// The order: the hard floor; then deny rules; then deny mode; then what makes
-// the call worth a question whatever else allows it (doubt, files that run
-// later); then ask and allow rules; then the mode by the plan's level.
+// The order: the hard floor; then deny mode; then deny rules; then what the mode
+// denies whatever rules say (in allowlist mode a rule may allow it); then what
+// makes the call worth a question whatever else allows it (doubt, files that
+// run later); then ask and allow rules; then the mode by the plan's level.
 func Judge(q Question) Decision {
 	if q.Floor != nil {
 		return Decision{Denied, []string{q.Floor.Reason}, ByFloor, ""}

@@ -87,8 +87,8 @@ func exactText(r store.Rule) string {
 }
 
 // Offers returns the rules that could be made from a plan, the narrowest
-// first. The first is what "for this session" means. Nothing wider is offered
-// than can be stated: a compound command only as itself.
+// first. Nothing wider is offered than can be stated: a compound command only
+// as itself.
 func Offers(p toolkit.Plan) []store.Rule {
 	rule := func(scope, pattern string) store.Rule {
 		return store.Rule{Decision: "allow", Tool: p.Tool, Scope: scope, Pattern: pattern}

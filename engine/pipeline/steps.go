@@ -120,10 +120,10 @@ func (p *Pipeline) decide(ctx context.Context, s *step) (Decision, error) {
 // apply records a decision and acts on it: denied calls end, asked ones go
 // into the queue.
 func (p *Pipeline) apply(ctx context.Context, s *step, d Decision) error {
-	if d.Verdict == Asks && !s.env.Attended {
+	unanswered := d.Verdict == Asks && !s.env.Attended
+	if unanswered {
 		d.Verdict = Denied
 		d.Reasons = append([]string{"nobody is here to answer, so a question is a denial"}, d.Reasons...)
-		s.out.Error = nil
 	}
 	plan, err := json.Marshal(s.plan)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *Pipeline) apply(ctx context.Context, s *step, d Decision) error {
 		return p.ask(ctx, s, d)
 	}
 	e := toolkit.Errorf(toolkit.CodeDenied, "denied: %s was not run: %s.", s.rec.Tool, strings.Join(d.Reasons, "; "))
-	if !s.env.Attended && len(d.Reasons) > 1 {
+	if unanswered {
 		e.Code = toolkit.CodeApproval
 	}
 	return p.finish(ctx, s, store.CallDenied, toolkit.Result{}, e.WithHint("Do not try to get around this. Do what is possible without it, or say what you would need."))

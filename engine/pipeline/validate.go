@@ -42,16 +42,15 @@ func validate(spec *toolkit.Spec, raw json.RawMessage) (json.RawMessage, []strin
 			return nil, notes, complain(spec, args, toolkit.CodeInvalid,
 				fmt.Sprintf("%q is no argument of %s, which takes %s", name, spec.Name, strings.Join(spec.Schema.PropertyOrder, ", ")))
 		}
-		if fault := check(p, args[name]); fault != "" {
-			return nil, notes, complain(spec, args, toolkit.CodeInvalid, fmt.Sprintf("%q %s; you sent %s", name, fault, describe(args[name])))
+		if m := find(name, p, args[name]); m != nil {
+			return nil, notes, complain(spec, args, toolkit.CodeInvalid, fmt.Sprintf("%q %s; you sent %s", m.at, m.fault, describe(m.sent)))
 		}
 	}
 	out, err := ordered(spec.Schema, args)
 	if err != nil {
 		return nil, notes, complain(spec, args, toolkit.CodeInvalid, err.Error())
 	}
-	// The schema has the last word: what the friendly checks above do not
-	// know of (items of lists, nested objects) is caught here.
+	// The schema has the last word: it knows more than the friendly checks above.
 	var plain map[string]any
 	if err := json.Unmarshal(out, &plain); err != nil {
 		return nil, notes, complain(spec, args, toolkit.CodeInvalid, err.Error())
@@ -79,7 +78,47 @@ func missingText(spec *toolkit.Spec, args map[string]any, missing []string) stri
 	return what
 }
 
-// check says how a value misses its schema, or "".
+// misfit is a value, in an argument or somewhere inside it, that misses its
+// schema.
+type misfit struct {
+	at, fault string
+	sent      any
+}
+
+// find returns the first misfit of an argument: itself, an item of its list or
+// a field of its object.
+func find(at string, p *jsonschema.Schema, v any) *misfit {
+	if fault := check(p, v); fault != "" {
+		return &misfit{at, fault, v}
+	}
+	switch x := v.(type) {
+	case []any:
+		for i, item := range x {
+			if p.Items == nil {
+				break
+			}
+			if m := find(fmt.Sprintf("%s[%d]", at, i), p.Items, item); m != nil {
+				return m
+			}
+		}
+	case map[string]any:
+		for _, name := range sortedKeys(x) {
+			field := p.Properties[name]
+			if field == nil {
+				field = p.AdditionalProperties // of a map
+			}
+			if field == nil || field.Type == "" {
+				continue
+			}
+			if m := find(at+"."+name, field, x[name]); m != nil {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// check says how a value itself misses its schema, or "".
 func check(p *jsonschema.Schema, v any) string {
 	if !hasType(p.Type, v) {
 		return "must be " + article(p.Type)

@@ -99,12 +99,19 @@ func grepResult(s *search, a grepArgs, room int) toolkit.Result {
 	d := Matches{Matches: []Match{}, Total: s.total, FilesSearched: s.files}
 	var b strings.Builder
 	room -= grepReserve
-	for i, m := range s.sorted() {
-		text := matchText(m, a.Context, i > 0)
+	all := s.sorted()
+	var shownTo place
+	for i, m := range all {
+		var next *Match
+		if i+1 < len(all) {
+			next = &all[i+1]
+		}
+		text, to := matchText(m, next, shownTo, a.Context)
 		if b.Len()+len(text) > room && i > 0 {
 			break
 		}
 		b.WriteString(text)
+		shownTo = to
 		d.Matches = append(d.Matches, m)
 	}
 	shown := len(d.Matches)
@@ -131,19 +138,39 @@ func grepResult(s *search, a grepArgs, room int) toolkit.Result {
 	return res
 }
 
-func matchText(m Match, around int, more bool) string {
+// place is the last line that was written; the zero value is none.
+type place struct {
+	file string
+	line int
+}
+
+// matchText writes a match with the lines around it that were not written yet,
+// and leaves the line of the next match to that one: the contexts of
+// neighbours are merged, as grep does it. It returns the last line written.
+func matchText(m Match, next *Match, shown place, around int) (string, place) {
+	if shown.file != m.File {
+		shown.line = 0
+	}
 	var b strings.Builder
-	if around > 0 && more {
+	first := m.Line - len(m.Before)
+	if around > 0 && shown.file != "" && (shown.file != m.File || first > shown.line+1) {
 		b.WriteString("--\n")
 	}
 	for i, l := range m.Before {
-		fmt.Fprintf(&b, "%s-%d- %s\n", m.File, m.Line-len(m.Before)+i, l)
+		if n := first + i; n > shown.line {
+			fmt.Fprintf(&b, "%s-%d- %s\n", m.File, n, l)
+		}
 	}
 	fmt.Fprintf(&b, "%s:%d: %s\n", m.File, m.Line, m.Content)
-	for i, l := range m.After {
-		fmt.Fprintf(&b, "%s-%d- %s\n", m.File, m.Line+1+i, l)
+	last := m.Line
+	for _, l := range m.After {
+		if next != nil && next.File == m.File && last+1 == next.Line {
+			break
+		}
+		last++
+		fmt.Fprintf(&b, "%s-%d- %s\n", m.File, last, l)
 	}
-	return b.String()
+	return b.String(), place{m.File, last}
 }
 
 // single searches one file that was named.

@@ -77,6 +77,20 @@ func TestGrep(t *testing.T) {
 	}
 }
 
+func TestLinesAroundNeighboursAreShownOnce(t *testing.T) {
+	s := newSpace(t, "a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "b", "1\nx\n")
+	for pattern, want := range map[string]string{
+		"1|3|9": "a:1: 1\na-2- 2\na:3: 3\na-4- 4\na-5- 5\n--\na-7- 7\na-8- 8\na:9: 9\n--\nb:1: 1\nb-2- x\n",
+		"4|5":   "a-2- 2\na-3- 3\na:4: 4\na:5: 5\na-6- 6\na-7- 7\n",
+		"2|7":   "a-1- 1\na:2: 2\na-3- 3\na-4- 4\na-5- 5\na-6- 6\na:7: 7\na-8- 8\na-9- 9\n",
+	} {
+		text := s.must(Grep(), args{"pattern": pattern, "context": 2}).Text
+		if diff := cmp.Diff(want, text[:strings.LastIndex(text, "[")]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", pattern, diff)
+		}
+	}
+}
+
 func TestGrepRefuses(t *testing.T) {
 	s := newSpace(t, "a.go", "x\n")
 	for _, c := range []struct {

@@ -213,12 +213,12 @@ func (n *Net) Open(ctx context.Context, req Request) (*Response, error) {
 	if req.Timeout > 0 {
 		timeout = min(timeout, req.Timeout)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("fetch %s: no complete answer within %v", t.URL, timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no complete answer within %v", timeout))
 	resp, err := n.follow(ctx, req, method, header, t)
 	if err != nil {
 		defer cancel()
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-			return nil, fmt.Errorf("%w (%w)", cause, context.DeadlineExceeded)
+			return nil, fmt.Errorf("fetch %s: %w (%w)", t.URL, cause, context.DeadlineExceeded)
 		}
 		return nil, err
 	}
