@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"chela/engine/event"
 	"chela/engine/ollama"
@@ -91,6 +92,24 @@ type Choice struct {
 	Empty  bool  // the server runs and has no model that can chat
 }
 
+// greetTimeout is how long a server may take to say its version before the
+// program starts without it. A server that is up says it at once.
+var greetTimeout = 3 * time.Second
+
+// modelsSoon is Models, but gives up early on a server that takes connections
+// and says nothing: the first screen waits for it.
+func (e *Engine) modelsSoon(ctx context.Context) ([]ollama.Model, error) {
+	greet, cancel := context.WithTimeout(ctx, greetTimeout)
+	defer cancel()
+	if _, err := e.cfg.Server.Version(greet); err != nil && ctx.Err() == nil {
+		if greet.Err() != nil {
+			err = &ollama.Error{Kind: ollama.Unreachable, Op: "asking for the version", Host: e.cfg.Server.Host(), Err: err}
+		}
+		return nil, err
+	}
+	return e.Models(ctx)
+}
+
 // Choose picks the model to start with: the wanted one, the last used if it is
 // still installed, the default of settings, the newest installed one that can
 // call tools, any installed one. The built-in model is chosen only when asked
@@ -99,7 +118,7 @@ func (e *Engine) Choose(ctx context.Context, wanted string) (Choice, error) {
 	if wanted == PocketModel {
 		return Choice{Model: PocketModel, Reason: "asked for"}, nil
 	}
-	models, err := e.Models(ctx)
+	models, err := e.modelsSoon(ctx)
 	if wanted != "" {
 		return e.chooseWanted(ctx, wanted, models, err)
 	}

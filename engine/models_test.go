@@ -2,6 +2,10 @@ package engine_test
 
 import (
 	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -292,4 +296,39 @@ func TestADownloadCanBeCancelledAndBegunAgain(t *testing.T) {
 	if last, _ := r.pulled(); last.Error != "" {
 		t.Errorf("again: %+v", last)
 	}
+}
+
+// A port that takes connections and says nothing must not hold up the start.
+func TestASilentServerIsGivenUpSoon(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	t.Cleanup(engine.SetGreetTimeout(50 * time.Millisecond))
+	server, err := ollama.New(silent.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, nil, func(c *engine.Config) { c.Server = server })
+	choice, err := r.eng.Choose(t.Context(), "")
+	if err != nil || choice.Model != engine.PocketModel {
+		t.Fatalf("%+v, %v", choice, err)
+	}
+	says(t, "the reason", choice.Server.Error(), "does not answer as an Ollama server does", "OLLAMA_HOST")
+}
+
+func TestAServerThatIsNoOllamaIsSaidToBeNone(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>hello</html>") }))
+	defer web.Close()
+	server, err := ollama.New(web.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, nil, func(c *engine.Config) { c.Server = server })
+	choice, err := r.eng.Choose(t.Context(), "")
+	if err != nil || choice.Model != engine.PocketModel {
+		t.Fatalf("%+v, %v", choice, err)
+	}
+	says(t, "the reason", choice.Server.Error(), "is no Ollama server", "Set OLLAMA_HOST")
 }

@@ -243,7 +243,7 @@ func (m *Model) showSessions(msg sessionsMsg) tea.Cmd {
 			title = "untitled"
 		}
 		choices = append(choices, view.Choice{
-			Text: title, About: fmt.Sprintf("%s · %d turns · %s ago", s.Model, s.Turns, pane.Ago(m.opts.Now().Sub(s.Updated))),
+			Text: title, About: fmt.Sprintf("%s · %s · %s ago", s.Model, pane.Count(s.Turns, "turn", "turns"), pane.Ago(m.opts.Now().Sub(s.Updated))),
 			Mark:   s.ID == m.session.ID(),
 			Action: perform{func() tea.Cmd { return m.resume(s.ID) }},
 		})

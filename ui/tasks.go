@@ -112,7 +112,7 @@ func (m *Model) opened(msg sessionMsg) tea.Cmd {
 	m.timeline.Load()
 	m.composer.LoadPast(promptsOf(msg.transcript))
 	if n := interrupted(msg.transcript.Calls); n > 0 {
-		m.conversation.Note("warn", fmt.Sprintf("%d call(s) were interrupted when chela ended; the timeline marks them", n), "")
+		m.conversation.Note("warn", pane.Count(n, "call was", "calls were")+" interrupted when chela ended; the timeline marks what it was", "")
 	}
 	m.refresh()
 	m.refreshQueue()
@@ -244,6 +244,9 @@ func (m *Model) showPreview(p previewMsg) tea.Cmd {
 		return m.say(p.err.Error())
 	case p.binary:
 		return m.say(safetext.Line(p.path) + " is no text")
+	}
+	if p.text == "" {
+		return m.say(safetext.Line(p.path) + " is empty")
 	}
 	clean := safetext.Block(p.text)
 	lines := syntax.NewPalette(m.st.Code).Lines(clean, path.Base(p.path))

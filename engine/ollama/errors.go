@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ type Kind string
 // The kinds of failure.
 const (
 	Unreachable  Kind = "unreachable"   // no server answers there
+	NotOllama    Kind = "not_ollama"    // something answers there, and it is no Ollama server
 	ModelMissing Kind = "model_missing" // the server does not have the model
 	TooLong      Kind = "too_long"      // the prompt does not fit the window
 	NoTools      Kind = "no_tools"      // the model's template has no tools
@@ -58,6 +60,8 @@ func (e *Error) text() string {
 			return fmt.Sprintf("no Ollama server answers at %s", e.Host)
 		}
 		return fmt.Sprintf("%s takes connections but does not answer as an Ollama server does", e.Host)
+	case NotOllama:
+		return fmt.Sprintf("what answers at %s is no Ollama server", e.Host)
 	case ModelMissing:
 		return fmt.Sprintf("%s has no model %q", e.Host, e.Model)
 	case Lost:
@@ -95,6 +99,8 @@ func (e *Error) Hint() string {
 	switch e.Kind {
 	case Unreachable:
 		return "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs."
+	case NotOllama:
+		return "Set OLLAMA_HOST to where Ollama runs."
 	case ModelMissing:
 		return fmt.Sprintf("Pull it with `chela pull %s`, or pick another model.", e.Model)
 	case Lost, Idle:
@@ -159,8 +165,11 @@ func (c *Client) explain(ctx context.Context, op, model string, err error) error
 	var status api.StatusError
 	var auth api.AuthorizationError
 	var timeout net.Error
+	var notJSON *json.SyntaxError
 	text := err.Error()
 	switch {
+	case errors.As(err, &notJSON), strings.Contains(text, "malformed HTTP"):
+		e.Kind = NotOllama
 	case errors.Is(err, errIdle):
 		e.Kind, e.wait = Idle, c.idle
 	case isDial(err):

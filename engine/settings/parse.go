@@ -71,10 +71,30 @@ func section(file string, v reflect.Value, path string, kv *ast.MappingValueNode
 	}
 	fresh := reflect.New(field.Type())
 	if err := yaml.NodeToValue(kv.Value, fresh.Interface(), yaml.Strict()); err != nil {
-		return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, reason(err)), "the default is in force"}}
+		return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), "the default is in force"}}
 	}
 	field.Set(fresh.Elem())
 	return nil
+}
+
+// misfit says in plain words what a key wants, where the YAML library speaks of
+// Go types.
+func misfit(want reflect.Type, got ast.Node, err error) string {
+	if r := reason(err); !strings.Contains(r, "unmarshal") && !strings.Contains(r, "was used where") {
+		return r // one of ours: an unknown mode or tier, with the names there are
+	}
+	given := strings.TrimSpace(got.String())
+	switch want.Kind() {
+	case reflect.Bool:
+		return fmt.Sprintf("wants true or false, not %s", given)
+	case reflect.Int:
+		return fmt.Sprintf("wants a whole number, not %s", given)
+	case reflect.Slice:
+		return fmt.Sprintf("wants a list, such as [%s]", strings.Trim(given, "\"'"))
+	case reflect.Map:
+		return "wants `name: value` lines below it"
+	}
+	return fmt.Sprintf("wants one text, not %s", given)
 }
 
 func fieldNamed(v reflect.Value, name string) (reflect.Value, []string) {

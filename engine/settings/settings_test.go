@@ -75,6 +75,18 @@ func TestParseNamesFaultsAndKeepsTheRest(t *testing.T) {
 			[]string{"s.yml:2: models.window:"},
 			func(s settings.Settings) bool { return s.Models.Steps == 7 && s.Models.Window == 0 },
 		},
+		"a word where true or false is wanted": {
+			"ui:\n  mouse: sometimes\n", []string{"ui.mouse: wants true or false, not sometimes"},
+			func(s settings.Settings) bool { return s.UI.Mouse },
+		},
+		"one name where a list is wanted": {
+			"tools:\n  promote: web_fetch\n", []string{"tools.promote: wants a list, such as [web_fetch]"},
+			func(s settings.Settings) bool { return s.Tools.Promote == nil },
+		},
+		"a list where a text is wanted": {
+			"ollama:\n  host: [a, b]\n", []string{"ollama.host: wants one text, not [a, b]"},
+			func(s settings.Settings) bool { return s.Ollama.Host == "" },
+		},
 		"out of range": {
 			"models:\n  steps: 100000\ntools:\n  budget: 200\n",
 			[]string{"models.steps: 100000 is not between 1 and 1000", "tools.budget: 200"},

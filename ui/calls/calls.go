@@ -8,6 +8,7 @@ package calls
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"chela/engine/event"
@@ -92,22 +93,19 @@ func (c *Calls) All() []*Call { return c.order }
 // Get returns the call with this id, or nil.
 func (c *Calls) Get(id string) *Call { return c.byID[id] }
 
-// Failed counts the calls that failed, were denied or interrupted.
-func (c *Calls) Failed() int {
-	n := 0
-	for _, x := range c.order {
-		if x.Bad() {
-			n++
-		}
-	}
-	return n
-}
+// Failed counts the calls that failed or were interrupted.
+func (c *Calls) Failed() int { return c.count(store.CallFailed, store.CallInterrupted) }
+
+// Denied counts the calls that were denied.
+func (c *Calls) Denied() int { return c.count(store.CallDenied) }
 
 // Running counts the calls that run now.
-func (c *Calls) Running() int {
+func (c *Calls) Running() int { return c.count(store.CallRunning) }
+
+func (c *Calls) count(states ...store.CallState) int {
 	n := 0
 	for _, x := range c.order {
-		if x.State == store.CallRunning {
+		if slices.Contains(states, x.State) {
 			n++
 		}
 	}

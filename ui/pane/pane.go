@@ -73,6 +73,14 @@ func Took(d time.Duration) string {
 	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 }
 
+// Count is a number with the word that fits it: 1 turn, 3 turns.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // spread puts left and right at the two ends of a line of w cells; left is cut
 // when both do not fit.
 func spread(left, right string, w int) string {

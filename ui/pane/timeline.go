@@ -145,6 +145,9 @@ func (t *Timeline) Title() string {
 	if n := t.calls.Failed(); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", n))
 	}
+	if n := t.calls.Denied(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d denied", n))
+	}
 	if t.failed {
 		parts = append(parts, "only those")
 	}
