@@ -258,6 +258,16 @@ func (m *Model) askText(title, about, placeholder string, then func(text string)
 	})
 }
 
+// leaveQueue goes back to where the person came from once the last call is
+// decided: what is typed next is meant for there. It is the person's own answer
+// that moves the focus, never something that merely happened.
+func (m *Model) leaveQueue(b event.ApprovalResolved) {
+	decided := b.State == store.ApprovalApproved || b.State == store.ApprovalDenied
+	if decided && m.approvals.Len() == 0 && m.focus == FocusApprovals && m.top() == nil {
+		m.setFocus(m.cameFrom)
+	}
+}
+
 func (m *Model) askDenyAll() view.View {
 	title := fmt.Sprintf("Deny all %d waiting calls", m.approvals.Len())
 	return m.askText(title, "The model reads the reason.", "why not", func(text string) tea.Cmd {

@@ -105,6 +105,7 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 	case event.ApprovalResolved:
 		m.refreshQueue()
 		m.closeReview(b)
+		m.leaveQueue(b)
 	case event.CallReturned:
 		if len(b.Changed) > 0 {
 			return m.readFiles()

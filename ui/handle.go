@@ -42,6 +42,9 @@ func (m *Model) do(i intent.Intent) tea.Cmd {
 	case intent.GoTimeline:
 		m.setFocus(FocusTimeline)
 	case intent.GoApprovals:
+		if m.focus != FocusApprovals {
+			m.cameFrom = m.focus
+		}
 		m.setFocus(FocusApprovals)
 	case intent.GoFiles:
 		m.setFocus(FocusFiles)

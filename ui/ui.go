@@ -99,6 +99,7 @@ type Model struct {
 	toastUntil time.Time
 	ticking    bool
 	focusedAt  time.Time // when the queue or a review got the focus
+	cameFrom   Focus     // where the focus goes when the queue is empty again
 	lastBack   time.Time // of esc or ctrl+c, for the second press
 	quitting   bool
 

@@ -34,6 +34,9 @@ func (p *CallPage) output(w int) sheet {
 		out.blank()
 	}
 	copied := text
+	if c.Error != nil { // the model reads it below the output; here it stands above
+		text = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(text, c.Error.Error()), "error: "), "\n")
+	}
 	if len(text) > maxShown {
 		out.prose("· ", fmt.Sprintf("the first %d KiB of %d; copying gives all", maxShown>>10, len(text)>>10), p.st.Warn)
 		out.blank()
