@@ -301,6 +301,25 @@ func TestTheFloorHoldsInEveryMode(t *testing.T) {
 	}
 }
 
+func TestDenyModeStopsCallsThatWereAllowedBefore(t *testing.T) {
+	r := newRig(t)
+	r.env.Mode = func() pipeline.Mode {
+		if len(r.ran) > 0 {
+			return pipeline.Deny
+		}
+		return pipeline.Unlimited
+	}
+	out := r.do(t.Context(), call("put", `{"path":"a","text":"x"}`), call("put", `{"path":"b","text":"x"}`), call("look", `{"text":"a"}`))
+	if !out[0].OK || len(r.ran) != 1 {
+		t.Fatalf("ran %v", r.ran)
+	}
+	for _, o := range out[1:] {
+		if got := r.stored(o.Call); o.OK || o.Error.Code != toolkit.CodeDenied || got.State != store.CallDenied || got.Decision != "deny" {
+			t.Errorf("%s: %+v, stored %s, %s", o.Tool, o.Error, got.State, got.Decision)
+		}
+	}
+}
+
 func TestDeadline(t *testing.T) {
 	r := newRig(t)
 	r.pipe.Timeout = time.Millisecond

@@ -27,6 +27,9 @@ func (p *Pipeline) run(ctx context.Context, s *step) error {
 	if ctx.Err() != nil {
 		return p.cancel(ctx, s)
 	}
+	if s.env.Mode() == Deny { // chosen since the call was judged: it is the brake
+		return p.apply(ctx, s, Decision{Denied, []string{"deny mode: nothing runs"}, ByMode, ""})
+	}
 	s.rec.State, s.rec.RunAt = store.CallRunning, p.now()
 	// The intent is stored before the effect. A call that has none was stored
 	// as allowed; one write less is felt in a turn of many reads.
