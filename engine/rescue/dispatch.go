@@ -15,7 +15,7 @@ var markers = []family{
 // reach the end of the message.
 var plain = []family{
 	(*scanner).bareJSON, (*scanner).pythonList, (*scanner).pythonAlone, (*scanner).gemmaPlain,
-	(*scanner).harmonyPlain, (*scanner).kimiPlain, (*scanner).cline,
+	(*scanner).harmonyPlain, (*scanner).kimiPlain, (*scanner).deepSeekPlain, (*scanner).cline,
 }
 
 // marker tries the families with marks.

@@ -86,6 +86,9 @@ func TestEachFamilyIsRead(t *testing.T) {
 		{rescue.DeepSeek, "a section that closes early", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read_file<｜tool▁sep｜>{\"path\":\"a\"}<｜tool▁calls▁end｜>", []found{read("a")}},
 		{rescue.DeepSeek, "marks in a string", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>exec<｜tool▁sep｜>{\"command\":\"echo <｜tool▁call▁end｜>\"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", []found{run("echo <｜tool▁call▁end｜>")}},
 
+		{rescue.DeepSeek, "the begin mark is lost", "function<｜tool▁sep｜>read_file\n```json\n{\"path\":\"a\"}\n```<｜tool▁call▁end｜>", []found{read("a")}},
+
+		{rescue.Harmony, "glued to thoughts", `We need to look.assistantcommentary to=functions.read_file json{"path":"a"}`, []found{read("a")}},
 		{rescue.Harmony, "the usual order", `<|channel|>commentary to=functions.read_file <|constrain|>json<|message|>{"path":"a"}<|call|>`, []found{read("a")}},
 		{rescue.Harmony, "analysis first", `<|channel|>analysis<|message|>I must read it, {"name":"exec"}.<|end|><|start|>assistant<|channel|>commentary to=functions.read_file<|message|>{"path":"a"}`, []found{read("a")}},
 		{rescue.Harmony, "a mark glued to the name", `<|start|>assistant to=functions.read_file<|channel|>commentary<|message|>{"path":"a"}`, []found{read("a")}},

@@ -77,12 +77,12 @@ func FuzzParse(f *testing.F) {
 		}
 		// What the reader gets is the text with pieces taken out.
 		rest := text
-		for _, w := range strings.Fields(r.Text) {
-			i := strings.Index(rest, w)
-			if i < 0 {
-				t.Fatalf("%q is not in the text, or not in order", w)
+		for i := range len(r.Text) {
+			at := strings.IndexByte(rest, r.Text[i])
+			if at < 0 {
+				t.Fatalf("byte %d of %q is not in the text, or not in order", i, r.Text)
 			}
-			rest = rest[i+len(w):]
+			rest = rest[at+1:]
 		}
 		if len(r.Calls) == 0 && r.Thinking == "" && r.Text != text && strings.TrimSpace(r.Text) != "" && !strings.Contains(text, "hink") && !strings.Contains(text, "HINK") && !strings.Contains(text, "channel") {
 			t.Fatalf("%q was changed to %q without a call", text, r.Text)

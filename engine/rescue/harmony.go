@@ -22,6 +22,9 @@ func (s *scanner) harmonyPlain(i int) (envelope, bool) {
 	return envelope{}, false
 }
 
+// gluedHeader does not occur in prose.
+const gluedHeader = "assistantcommentary to=functions."
+
 // headerWords are what a header holds beside marks and the recipient.
 var headerWords = map[string]bool{
 	"assistant": true, "commentary": true, "analysis": true, "assistantcommentary": true, "assistantanalysis": true,

@@ -126,6 +126,15 @@ func (s *scanner) run() {
 				continue
 			}
 			i++
+		case 'a':
+			// Marks that were lost glue a header to the thoughts before it.
+			if s.has(i, gluedHeader) {
+				if end, ok := s.take(s.unmarked(i)); ok {
+					i = end
+					continue
+				}
+			}
+			i++
 		default:
 			i++
 		}

@@ -61,6 +61,20 @@ func (s *scanner) sections(i int) (envelope, bool) {
 	}
 }
 
+// deepSeekPlain reads a call whose begin mark was lost: the separator and the
+// end mark are still there.
+func (s *scanner) deepSeekPlain(i int) (envelope, bool) {
+	_, after := s.ident(i)
+	if after == i {
+		return envelope{}, false
+	}
+	if sep, _ := s.mark(after); sep != "tool_sep" {
+		return envelope{}, false
+	}
+	c, family, end, broken := s.section(i)
+	return envelope{family: family, span: span{i, end}, calls: []candidate{c}, broken: broken}, true
+}
+
 // section reads one call behind its begin mark.
 func (s *scanner) section(i int) (c candidate, family string, end int, broken string) {
 	family = DeepSeek
