@@ -50,8 +50,14 @@ type Error struct {
 // Error says what failed, where, and what to do.
 func (e *Error) Error() string { return e.Cause() + ". " + e.Hint() }
 
-// Cause says what failed and where, without the remedy.
-func (e *Error) Cause() string { return e.Op + ": " + e.text() }
+// Cause says what failed and where, without the remedy. With no server there it
+// does not matter what was being done.
+func (e *Error) Cause() string {
+	if e.Kind == Unreachable || e.Kind == NotOllama {
+		return e.text()
+	}
+	return e.Op + ": " + e.text()
+}
 
 func (e *Error) text() string {
 	switch e.Kind {
