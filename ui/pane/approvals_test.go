@@ -12,6 +12,7 @@ import (
 	"chela/engine/pipeline"
 	"chela/toolkit"
 	"chela/ui/intent"
+	"chela/ui/screentest"
 )
 
 func pending(id string, asked time.Time, p toolkit.Plan) pipeline.Pending {
@@ -26,14 +27,14 @@ func someWaiting() []pipeline.Pending {
 	}
 	hidden := execPlan("d", "rm -rf /tmp/x \u202e# safe")
 	return []pipeline.Pending{
-		pending("a", at(0), editPlan("a")), pending("b", at(12), execPlan("b", "go test ./engine")), pending("c", at(13), fetch), pending("d", at(14), hidden),
+		pending("a", screentest.At(0), editPlan("a")), pending("b", screentest.At(12), execPlan("b", "go test ./engine")), pending("c", screentest.At(13), fetch), pending("d", screentest.At(14), hidden),
 	}
 }
 
 func queue(p ...pipeline.Pending) *Approvals {
-	a := NewApprovals(testStyles())
+	a := NewApprovals(screentest.Styles())
 	a.SetFocused(true)
-	a.Set(p, at(12))
+	a.Set(p, screentest.At(12))
 	return a
 }
 
@@ -42,31 +43,31 @@ func TestApprovalsShowWhatWaits(t *testing.T) {
 		t.Run(fmt.Sprint(w), func(t *testing.T) {
 			a := queue(someWaiting()...)
 			a.Handle(intent.Down)
-			frame := a.Title(at(15)) + "\n" + plainFrame(t, a.Lines(w, 11, at(15)), w, 11)
+			frame := a.Title(screentest.At(15)) + "\n" + screentest.PlainFrame(t, a.Lines(w, 11, screentest.At(15)), w, 11)
 			golden.RequireEqual(t, []byte(frame))
 		})
 	}
 }
 
 func TestApprovalsFitEverySizeWhateverTheCall(t *testing.T) {
-	bad := execPlan("x", hostile)
-	bad.Tool, bad.Asks = hostile, []string{hostile}
-	bad.Effects = append(bad.Effects, toolkit.Effect{Kind: toolkit.Dials, Target: hostile})
-	a := queue(append(someWaiting(), pending("x", at(1), bad))...)
+	bad := execPlan("x", screentest.Hostile)
+	bad.Tool, bad.Asks = screentest.Hostile, []string{screentest.Hostile}
+	bad.Effects = append(bad.Effects, toolkit.Effect{Kind: toolkit.Dials, Target: screentest.Hostile})
+	a := queue(append(someWaiting(), pending("x", screentest.At(1), bad))...)
 	everySize(t, func(w, h int) []string {
 		if a.Handle(intent.Down); w%7 == 0 {
 			a.Handle(intent.Home)
 		}
-		return a.Lines(w, h, at(15))
+		return a.Lines(w, h, screentest.At(15))
 	})
 }
 
 func TestEmptyQueueSaysWhatItIsFor(t *testing.T) {
 	a := queue()
-	if frame := plainFrame(t, a.Lines(40, 5, at(0)), 40, 5); !strings.Contains(frame, "Calls that need you wait here") {
+	if frame := screentest.PlainFrame(t, a.Lines(40, 5, screentest.At(0)), 40, 5); !strings.Contains(frame, "Calls that need you wait here") {
 		t.Errorf("%q", frame)
 	}
-	if got := a.Title(at(0)); got != "Approvals" {
+	if got := a.Title(screentest.At(0)); got != "Approvals" {
 		t.Errorf("title %q", got)
 	}
 	if _, ok := a.Current(); ok {
@@ -87,20 +88,20 @@ func TestApprovalsKeepTheSelectionByID(t *testing.T) {
 	all := someWaiting()
 	a := queue(all...)
 	a.Handle(intent.Down)
-	a.Set(all[1:], at(20)) // the one before it was decided
+	a.Set(all[1:], screentest.At(20)) // the one before it was decided
 	if got := current(t, a); got != "b" {
 		t.Errorf("the selection went to %s", got)
 	}
-	a.Set(all, at(21))
+	a.Set(all, screentest.At(21))
 	if got := current(t, a); got != "b" {
 		t.Errorf("the selection went to %s", got)
 	}
-	a.Set([]pipeline.Pending{all[0], all[2], all[3]}, at(22)) // it was decided itself
+	a.Set([]pipeline.Pending{all[0], all[2], all[3]}, screentest.At(22)) // it was decided itself
 	if got := current(t, a); got != "c" {
 		t.Errorf("the selection went to %s, not to the one in its place", got)
 	}
-	a.Set(nil, at(23))
-	a.Set(all[3:], at(24))
+	a.Set(nil, screentest.At(23))
+	a.Set(all[3:], screentest.At(24))
 	if got := current(t, a); got != "d" {
 		t.Errorf("after an empty queue the selection is %s", got)
 	}
@@ -111,13 +112,13 @@ func TestVisibleSinceIsWhenTheCallWasDrawnWhole(t *testing.T) {
 	if !a.VisibleSince("a").IsZero() {
 		t.Error("visible before it was drawn")
 	}
-	a.Lines(60, 1, at(13)) // only its first line
+	a.Lines(60, 1, screentest.At(13)) // only its first line
 	if !a.VisibleSince("a").IsZero() {
 		t.Error("visible with half of it cut off")
 	}
-	a.Lines(60, 3, at(14))
-	a.Lines(60, 3, at(15))
-	if got := a.VisibleSince("a"); !got.Equal(at(14)) {
+	a.Lines(60, 3, screentest.At(14))
+	a.Lines(60, 3, screentest.At(15))
+	if got := a.VisibleSince("a"); !got.Equal(screentest.At(14)) {
 		t.Errorf("visible since %v", got)
 	}
 	if !a.VisibleSince("b").IsZero() {
@@ -131,12 +132,12 @@ func TestVisibleSinceIsWhenTheCallWasDrawnWhole(t *testing.T) {
 func TestVisibleSinceStartsOverWhenTheSelectionMovesByItself(t *testing.T) {
 	all := someWaiting()
 	a := queue(all...)
-	a.Lines(60, 20, at(14))
-	a.Set(all[1:], at(30)) // a was decided; b was on the screen all the time
-	if got := a.VisibleSince("b"); !got.Equal(at(30)) {
+	a.Lines(60, 20, screentest.At(14))
+	a.Set(all[1:], screentest.At(30)) // a was decided; b was on the screen all the time
+	if got := a.VisibleSince("b"); !got.Equal(screentest.At(30)) {
 		t.Errorf("b counts as visible since %v: the same key pressed twice would decide it unseen", got)
 	}
-	if got := a.VisibleSince("c"); !got.Equal(at(14)) {
+	if got := a.VisibleSince("c"); !got.Equal(screentest.At(14)) {
 		t.Errorf("c counts as visible since %v", got)
 	}
 }
@@ -144,9 +145,9 @@ func TestVisibleSinceStartsOverWhenTheSelectionMovesByItself(t *testing.T) {
 func TestVisibleSinceStartsOverForAnotherPlan(t *testing.T) {
 	all := someWaiting()
 	a := queue(all...)
-	a.Lines(60, 20, at(14))
+	a.Lines(60, 20, screentest.At(14))
 	all[0].Plan.Hash = "another"
-	a.Set(all, at(30))
+	a.Set(all, screentest.At(30))
 	if !a.VisibleSince("a").IsZero() {
 		t.Error("a plan that was never drawn counts as visible")
 	}
@@ -169,7 +170,7 @@ func TestApprovalsWarnOfHiddenCharacters(t *testing.T) {
 		{"invisible in a new line", sneaky, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			frame := plainFrame(t, queue(pending("a", at(0), c.plan)).Lines(60, 5, at(1)), 60, 5)
+			frame := screentest.PlainFrame(t, queue(pending("a", screentest.At(0), c.plan)).Lines(60, 5, screentest.At(1)), 60, 5)
 			if got := strings.Contains(frame, "hidden characters"); got != c.want {
 				t.Errorf("warns %v:\n%s", got, frame)
 			}
@@ -179,7 +180,7 @@ func TestApprovalsWarnOfHiddenCharacters(t *testing.T) {
 
 func TestApprovalsOpenAndCopyButNeverDecide(t *testing.T) {
 	a := queue(someWaiting()...)
-	a.Lines(60, 11, at(15))
+	a.Lines(60, 11, screentest.At(15))
 	if diff := cmp.Diff(Action(OpenReview{"a"}), a.Handle(intent.Open)); diff != "" {
 		t.Error(diff)
 	}
@@ -250,11 +251,11 @@ func TestTheQueueAllowsOnlyWhatItShowsWhole(t *testing.T) {
 		{"unusual", unusual, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := queue(pending("x", at(0), c.plan))
+			a := queue(pending("x", screentest.At(0), c.plan))
 			if a.Disabled(intent.Approve) == "" {
 				t.Error("it can be allowed before it was drawn")
 			}
-			a.Lines(60, 5, at(1))
+			a.Lines(60, 5, screentest.At(1))
 			if why := a.Disabled(intent.Approve); (why == "") != c.want {
 				t.Errorf("allowing: %q", why)
 			}

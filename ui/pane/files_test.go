@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"chela/ui/intent"
+	"chela/ui/screentest"
 )
 
 func someTree() FileTree {
@@ -34,7 +35,7 @@ func someTree() FileTree {
 }
 
 func tree() *Files {
-	f := NewFiles(testStyles())
+	f := NewFiles(screentest.Styles())
 	f.SetFocused(true)
 	f.SetTree(someTree())
 	return f
@@ -57,24 +58,24 @@ func TestFilesShowTheTree(t *testing.T) {
 			f.Select("empty")
 			f.Handle(intent.Right)
 			f.Select("engine/retry.go")
-			golden.RequireEqual(t, []byte(f.Title()+"\n"+plainFrame(t, f.Lines(w, 16), w, 16)))
+			golden.RequireEqual(t, []byte(f.Title()+"\n"+screentest.PlainFrame(t, f.Lines(w, 16), w, 16)))
 		})
 	}
 }
 
 func TestFilesFitEverySizeWhateverTheNames(t *testing.T) {
 	f := tree()
-	f.SetDir("ui", []FileNode{{Path: "ui/" + hostile, Mark: hostile}, {Path: "ui/" + strings.Repeat("w", 300), Dir: true, Mark: "M"}})
-	f.Select("ui/" + hostile)
+	f.SetDir("ui", []FileNode{{Path: "ui/" + screentest.Hostile, Mark: screentest.Hostile}, {Path: "ui/" + strings.Repeat("w", 300), Dir: true, Mark: "M"}})
+	f.Select("ui/" + screentest.Hostile)
 	everySize(t, func(w, h int) []string {
 		if f.Handle(intent.Down); w%7 == 0 {
 			f.Handle(intent.Home)
 		}
 		return f.Lines(w, h)
 	})
-	f.SetTree(FileTree{Err: hostile})
+	f.SetTree(FileTree{Err: screentest.Hostile})
 	for w := 20; w <= 140; w++ {
-		plainFrame(t, f.Lines(w, 3), w, 3)
+		screentest.PlainFrame(t, f.Lines(w, 3), w, 3)
 	}
 }
 
@@ -163,11 +164,11 @@ func TestClickingSelectsThenShows(t *testing.T) {
 }
 
 func TestAnEmptyTreeTakesAnyKey(t *testing.T) {
-	f := NewFiles(testStyles())
+	f := NewFiles(screentest.Styles())
 	for _, b := range intent.Table() {
 		f.Handle(b.Intent)
 	}
-	if frame := plainFrame(t, f.Lines(40, 3), 40, 3); !strings.Contains(frame, "The files appear here") {
+	if frame := screentest.PlainFrame(t, f.Lines(40, 3), 40, 3); !strings.Contains(frame, "The files appear here") {
 		t.Errorf("%q", frame)
 	}
 }
@@ -176,12 +177,12 @@ func TestScrollingLeavesTheSelectionAlone(t *testing.T) {
 	f := tree()
 	f.Lines(40, 3)
 	f.Scroll(3)
-	frame := plainFrame(t, f.Lines(40, 3), 40, 3)
+	frame := screentest.PlainFrame(t, f.Lines(40, 3), 40, 3)
 	if strings.Contains(frame, "▌") {
 		t.Errorf("the selection came along:\n%s", frame)
 	}
 	f.Handle(intent.Down)
-	if frame := plainFrame(t, f.Lines(40, 3), 40, 3); !strings.Contains(frame, "▌") {
+	if frame := screentest.PlainFrame(t, f.Lines(40, 3), 40, 3); !strings.Contains(frame, "▌") {
 		t.Errorf("moving does not bring the selection back:\n%s", frame)
 	}
 }

@@ -13,15 +13,16 @@ import (
 	"chela/toolkit"
 	"chela/ui/calls"
 	"chela/ui/intent"
+	"chela/ui/screentest"
 )
 
 func TestTimelineShowsEachState(t *testing.T) {
 	for _, w := range []int{40, 60, 116} {
 		t.Run(fmt.Sprint(w), func(t *testing.T) {
-			tl := NewTimeline(testStyles(), loaded(someCalls()))
+			tl := NewTimeline(screentest.Styles(), loaded(someCalls()))
 			tl.SetFocused(true)
 			tl.Handle(intent.Up)
-			frame := tl.Title() + "\n" + plainFrame(t, tl.Lines(w, 14, at(42)), w, 14)
+			frame := tl.Title() + "\n" + screentest.PlainFrame(t, tl.Lines(w, 14, screentest.At(42)), w, 14)
 			golden.RequireEqual(t, []byte(frame))
 		})
 	}
@@ -33,26 +34,26 @@ func TestTimelineFitsEverySizeWhateverTheCall(t *testing.T) {
 		s.ID = fmt.Sprintf("h%d", i)
 		stored = append(stored, s)
 	}
-	tl := NewTimeline(testStyles(), loaded(stored))
+	tl := NewTimeline(screentest.Styles(), loaded(stored))
 	tl.SetFocused(true)
-	everySize(t, func(w, h int) []string { return tl.Lines(w, h, at(42)) })
+	everySize(t, func(w, h int) []string { return tl.Lines(w, h, screentest.At(42)) })
 }
 
 func hostileCalls() []store.Call {
 	var out []store.Call
 	for _, s := range []store.CallState{store.CallFailed, store.CallDenied, store.CallRunning, store.CallWaiting, store.CallDone} {
 		out = append(out, store.Call{
-			Tool: hostile, Summary: hostile, State: s, Decision: hostile, Reasons: []string{hostile}, DecidedBy: hostile,
-			Error: []byte(`{"message":"\u001b[2J\u202e"}`), RunAt: at(1), EmittedAt: at(1),
+			Tool: screentest.Hostile, Summary: screentest.Hostile, State: s, Decision: screentest.Hostile, Reasons: []string{screentest.Hostile}, DecidedBy: screentest.Hostile,
+			Error: []byte(`{"message":"\u001b[2J\u202e"}`), RunAt: screentest.At(1), EmittedAt: screentest.At(1),
 		})
 	}
 	return out
 }
 
 func TestTimelineCountsTheSecondsOfARunningCall(t *testing.T) {
-	tl := NewTimeline(testStyles(), loaded(someCalls()))
+	tl := NewTimeline(screentest.Styles(), loaded(someCalls()))
 	for _, second := range []float64{42, 43, 59} {
-		frame := plainFrame(t, tl.Lines(60, 14, at(second)), 60, 14)
+		frame := screentest.PlainFrame(t, tl.Lines(60, 14, screentest.At(second)), 60, 14)
 		if want := fmt.Sprintf("%ds\n", int(second)-30); !strings.Contains(frame, want) {
 			t.Errorf("after %v seconds the frame lacks %q:\n%s", second, want, frame)
 		}
@@ -61,28 +62,28 @@ func TestTimelineCountsTheSecondsOfARunningCall(t *testing.T) {
 
 func TestTimelineKeepsTheSelectionWhenCallsArrive(t *testing.T) {
 	shared := loaded(someCalls())
-	tl := NewTimeline(testStyles(), shared)
+	tl := NewTimeline(screentest.Styles(), shared)
 	tl.SetFocused(true)
-	tl.Lines(60, 20, at(42))
+	tl.Lines(60, 20, screentest.At(42))
 	if !tl.Select("2") {
 		t.Fatal("call 2 is not known")
 	}
-	tl.Apply(shared.Apply(event.Event{At: at(50), Body: event.CallEmitted{Call: "8", Tool: "exec", Args: []byte(`{}`)}}))
+	tl.Apply(shared.Apply(event.Event{At: screentest.At(50), Body: event.CallEmitted{Call: "8", Tool: "exec", Args: []byte(`{}`)}}))
 	tl.Load()
-	tl.Lines(60, 20, at(51))
+	tl.Lines(60, 20, screentest.At(51))
 	if diff := cmp.Diff(Action(OpenCall{"2"}), tl.Handle(intent.Open)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestTimelineShowsTheSelectionOnlyWhenFocused(t *testing.T) {
-	tl := NewTimeline(testStyles(), loaded(someCalls()))
+	tl := NewTimeline(screentest.Styles(), loaded(someCalls()))
 	tl.Select("2")
-	if frame := plainFrame(t, tl.Lines(60, 20, at(42)), 60, 20); strings.Contains(frame, "▌") {
+	if frame := screentest.PlainFrame(t, tl.Lines(60, 20, screentest.At(42)), 60, 20); strings.Contains(frame, "▌") {
 		t.Errorf("a selection without focus:\n%s", frame)
 	}
 	tl.SetFocused(true)
-	frame := plainFrame(t, tl.Lines(60, 20, at(42)), 60, 20)
+	frame := screentest.PlainFrame(t, tl.Lines(60, 20, screentest.At(42)), 60, 20)
 	if !strings.Contains(frame, "▌09:41:03 ✓ grep") {
 		t.Errorf("no selection with focus:\n%s", frame)
 	}
@@ -90,17 +91,17 @@ func TestTimelineShowsTheSelectionOnlyWhenFocused(t *testing.T) {
 
 func TestTimelineFiltersWhatFailed(t *testing.T) {
 	shared := loaded(someCalls())
-	tl := NewTimeline(testStyles(), shared)
+	tl := NewTimeline(screentest.Styles(), shared)
 	tl.SetFocused(true)
 	tl.Handle(intent.Filter)
-	frame := plainFrame(t, tl.Lines(60, 20, at(42)), 60, 20)
+	frame := screentest.PlainFrame(t, tl.Lines(60, 20, screentest.At(42)), 60, 20)
 	if strings.Contains(frame, "read_file") || !strings.Contains(frame, "TestBackoff") || !strings.Contains(frame, "rm -rf") {
 		t.Errorf("the filter shows:\n%s", frame)
 	}
 	// One that fails meanwhile goes where it was emitted.
-	tl.Apply(shared.Apply(event.Event{At: at(50), Body: event.CallReturned{Call: "5", Error: toolkit.Errorf(toolkit.CodeExecution, "exit 1")}}))
-	tl.Apply(shared.Apply(event.Event{At: at(50), Body: event.CallReturned{Call: "6", OK: true}}))
-	frame = plainFrame(t, tl.Lines(60, 20, at(51)), 60, 20)
+	tl.Apply(shared.Apply(event.Event{At: screentest.At(50), Body: event.CallReturned{Call: "5", Error: toolkit.Errorf(toolkit.CodeExecution, "exit 1")}}))
+	tl.Apply(shared.Apply(event.Event{At: screentest.At(50), Body: event.CallReturned{Call: "6", OK: true}}))
+	frame = screentest.PlainFrame(t, tl.Lines(60, 20, screentest.At(51)), 60, 20)
 	if !strings.Contains(frame, "exit 1") || strings.Contains(frame, "edit_file") {
 		t.Errorf("the filter shows:\n%s", frame)
 	}
@@ -111,13 +112,13 @@ func TestTimelineFiltersWhatFailed(t *testing.T) {
 }
 
 func TestTimelineSaysWhyThereIsNothing(t *testing.T) {
-	tl := NewTimeline(testStyles(), calls.New())
+	tl := NewTimeline(screentest.Styles(), calls.New())
 	tl.SetFocused(true)
-	if frame := plainFrame(t, tl.Lines(40, 5, at(0)), 40, 5); !strings.Contains(frame, "Calls appear here") {
+	if frame := screentest.PlainFrame(t, tl.Lines(40, 5, screentest.At(0)), 40, 5); !strings.Contains(frame, "Calls appear here") {
 		t.Errorf("empty: %q", frame)
 	}
 	tl.Handle(intent.Filter)
-	if frame := plainFrame(t, tl.Lines(40, 5, at(0)), 40, 5); !strings.Contains(frame, "f shows all") {
+	if frame := screentest.PlainFrame(t, tl.Lines(40, 5, screentest.At(0)), 40, 5); !strings.Contains(frame, "f shows all") {
 		t.Errorf("filtered: %q", frame)
 	}
 	if _, ok := tl.Handle(intent.Open).(Say); !ok {
@@ -127,18 +128,18 @@ func TestTimelineSaysWhyThereIsNothing(t *testing.T) {
 
 func TestTimelineThawsACallThatFinished(t *testing.T) {
 	shared := loaded(someCalls())
-	tl := NewTimeline(testStyles(), shared)
-	tl.Lines(60, 20, at(42))
-	tl.Apply(shared.Apply(event.Event{At: at(45), Body: event.CallReturned{Call: "5", OK: true, Output: "ok"}}))
-	frame := plainFrame(t, tl.Lines(60, 20, at(90)), 60, 20)
+	tl := NewTimeline(screentest.Styles(), shared)
+	tl.Lines(60, 20, screentest.At(42))
+	tl.Apply(shared.Apply(event.Event{At: screentest.At(45), Body: event.CallReturned{Call: "5", OK: true, Output: "ok"}}))
+	frame := screentest.PlainFrame(t, tl.Lines(60, 20, screentest.At(90)), 60, 20)
 	if !strings.Contains(frame, "✓ exec       go test ./...") || !strings.Contains(frame, "15.0s") {
 		t.Errorf("after it returned:\n%s", frame)
 	}
 }
 
 func TestTimelineOpensWhatIsClicked(t *testing.T) {
-	tl := NewTimeline(testStyles(), loaded(someCalls()))
-	tl.Lines(60, 20, at(42))
+	tl := NewTimeline(screentest.Styles(), loaded(someCalls()))
+	tl.Lines(60, 20, screentest.At(42))
 	if diff := cmp.Diff(Action(OpenCall{"3"}), tl.Click(3)); diff != "" { // its second line
 		t.Error(diff)
 	}

@@ -6,73 +6,16 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"chela/engine/pipeline"
-	"chela/themes"
 	"chela/toolkit"
+	"chela/ui/screentest"
 )
 
 // TestMain fixes the time zone, since views show local times.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	os.Exit(m.Run())
-}
-
-var morning = time.Date(2026, 3, 2, 9, 41, 0, 0, time.UTC)
-
-func at(seconds float64) time.Time {
-	return morning.Add(time.Duration(seconds * float64(time.Second)))
-}
-
-func testStyles() *themes.Styles {
-	st := themes.NewStyles(themes.Pick("dark", true))
-	return &st
-}
-
-// hostile is text as no well-meaning model writes it.
-const hostile = "a\x1b]52;c;aGk=\x07b\u202e\u200bc\r\nd\te\x9b31m\xff日本語 \u0301\u0301\u0301"
-
-// plainFrame checks that lines fit and hold nothing but text and styles, and
-// returns them without the styles.
-func plainFrame(t *testing.T, lines []string, w, h int) string {
-	t.Helper()
-	if len(lines) > h {
-		t.Fatalf("%d lines in %d", len(lines), h)
-	}
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		if n := ansi.StringWidth(l); n > w {
-			t.Fatalf("line %d has %d cells, more than %d: %q", i, n, w, l)
-		}
-		out[i] = strings.TrimRight(withoutStyles(l), " ")
-		for _, r := range out[i] {
-			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-				t.Fatalf("line %d holds %U: %q", i, r, l)
-			}
-		}
-	}
-	return strings.Join(out, "\n") + "\n"
-}
-
-// withoutStyles takes away what sets colours and attributes, and nothing else,
-// so that any other sequence is found.
-func withoutStyles(s string) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(s, "\x1b[")
-		if i < 0 {
-			return b.String() + s
-		}
-		b.WriteString(s[:i])
-		rest := strings.TrimLeft(s[i+2:], "0123456789;:")
-		if !strings.HasPrefix(rest, "m") {
-			return b.String() + s[i:]
-		}
-		s = rest[1:]
-	}
 }
 
 const before = `package engine
@@ -131,12 +74,12 @@ func fetchPlan(address string) toolkit.Plan {
 
 func hostilePlan(kind toolkit.PreviewKind) toolkit.Plan {
 	return toolkit.Plan{
-		Tool: hostile, Level: toolkit.Dangerous, Summary: hostile, Hash: hostile, Args: []byte(`{"a":"` + hostile + `"}`), Asks: []string{hostile},
-		Effects: []toolkit.Effect{{Kind: toolkit.Runs, Target: hostile}, {Kind: toolkit.Dials, Target: hostile}, {Kind: hostile, Target: hostile}},
+		Tool: screentest.Hostile, Level: toolkit.Dangerous, Summary: screentest.Hostile, Hash: screentest.Hostile, Args: []byte(`{"a":"` + screentest.Hostile + `"}`), Asks: []string{screentest.Hostile},
+		Effects: []toolkit.Effect{{Kind: toolkit.Runs, Target: screentest.Hostile}, {Kind: toolkit.Dials, Target: screentest.Hostile}, {Kind: screentest.Hostile, Target: screentest.Hostile}},
 		Preview: toolkit.Preview{
-			Kind: kind, Path: hostile, Old: hostile + "\nx", New: "y" + hostile + strings.Repeat("w", 400), Command: hostile, Program: hostile, Dir: hostile,
-			Env: []string{hostile}, Method: hostile, URL: "https://" + hostile, Address: []string{hostile}, Body: hostile, Headers: []string{hostile},
-			Text: hostile, Notes: []string{hostile},
+			Kind: kind, Path: screentest.Hostile, Old: screentest.Hostile + "\nx", New: "y" + screentest.Hostile + strings.Repeat("w", 400), Command: screentest.Hostile, Program: screentest.Hostile, Dir: screentest.Hostile,
+			Env: []string{screentest.Hostile}, Method: screentest.Hostile, URL: "https://" + screentest.Hostile, Address: []string{screentest.Hostile}, Body: screentest.Hostile, Headers: []string{screentest.Hostile},
+			Text: screentest.Hostile, Notes: []string{screentest.Hostile},
 		},
 	}
 }
@@ -145,7 +88,7 @@ var kinds = []toolkit.PreviewKind{toolkit.PreviewNone, toolkit.PreviewDiff, tool
 
 func pending(p toolkit.Plan) pipeline.Pending {
 	return pipeline.Pending{
-		ID: "approval", Session: "s", Call: "call", Plan: p, Asked: morning, Offers: pipeline.Offers(p),
+		ID: "approval", Session: "s", Call: "call", Plan: p, Asked: screentest.Morning, Offers: pipeline.Offers(p),
 		Reasons: []string{p.Level.String() + " calls ask in ask mode"},
 	}
 }
@@ -156,12 +99,12 @@ func everySize(t *testing.T, draw func(w, h int) []string) {
 	t.Helper()
 	for w := 20; w <= 140; w++ {
 		for _, h := range []int{2, 6, 16} {
-			plainFrame(t, draw(w, h), w, h)
+			screentest.PlainFrame(t, draw(w, h), w, h)
 		}
 	}
 	for _, w := range []int{20, 37, 60, 140} {
 		for h := 1; h <= 40; h++ {
-			plainFrame(t, draw(w, h), w, h)
+			screentest.PlainFrame(t, draw(w, h), w, h)
 		}
 	}
 }

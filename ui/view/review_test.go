@@ -11,11 +11,12 @@ import (
 	"chela/toolkit"
 	"chela/ui/intent"
 	"chela/ui/pane"
+	"chela/ui/screentest"
 )
 
 func review(p toolkit.Plan) *Review {
-	r := NewReview(testStyles(), pending(p), at(0))
-	r.SetNow(at(12))
+	r := NewReview(screentest.Styles(), pending(p), screentest.At(0))
+	r.SetNow(screentest.At(12))
 	r.SetPosition(2, 3)
 	return r
 }
@@ -31,7 +32,7 @@ func TestReviewShowsTheWholeEffect(t *testing.T) {
 		for _, w := range []int{40, 60, 116} {
 			t.Run(fmt.Sprintf("%s/%d", name, w), func(t *testing.T) {
 				r := review(p)
-				frame := r.Title() + "   " + r.Note() + "\n" + plainFrame(t, r.Lines(w, 26), w, 26)
+				frame := r.Title() + "   " + r.Note() + "\n" + screentest.PlainFrame(t, r.Lines(w, 26), w, 26)
 				golden.RequireEqual(t, []byte(frame))
 			})
 		}
@@ -42,13 +43,13 @@ func TestReviewTabs(t *testing.T) {
 	r := review(editPlan())
 	for _, tab := range []string{"arguments", "policy"} {
 		r.Handle(intent.NextTab)
-		t.Run(tab, func(t *testing.T) { golden.RequireEqual(t, []byte(plainFrame(t, r.Lines(80, 30), 80, 30))) })
+		t.Run(tab, func(t *testing.T) { golden.RequireEqual(t, []byte(screentest.PlainFrame(t, r.Lines(80, 30), 80, 30))) })
 	}
 }
 
 func TestReviewFitsEverySizeWhateverTheCall(t *testing.T) {
 	for _, kind := range kinds {
-		r := NewReview(testStyles(), pending(hostilePlan(kind)), at(0))
+		r := NewReview(screentest.Styles(), pending(hostilePlan(kind)), screentest.At(0))
 		r.SetPosition(10, 100)
 		for range reviewTabs {
 			everySize(t, r.Lines)
@@ -68,7 +69,7 @@ func TestAllowingNeedsTheEndToHaveBeenSeen(t *testing.T) {
 			t.Errorf("%s is possible before anything was drawn", i)
 		}
 	}
-	frame := plainFrame(t, r.Lines(60, 20), 60, 20)
+	frame := screentest.PlainFrame(t, r.Lines(60, 20), 60, 20)
 	if !strings.Contains(frame, "the end is not on screen yet") {
 		t.Errorf("the reason is not on the screen:\n%s", frame)
 	}
@@ -98,7 +99,7 @@ func TestAllowingNeedsTheEndToHaveBeenSeen(t *testing.T) {
 		}
 	}
 	r.Handle(intent.Home)
-	frame = plainFrame(t, r.Lines(60, 20), 60, 20)
+	frame = screentest.PlainFrame(t, r.Lines(60, 20), 60, 20)
 	if !strings.Contains(frame, "seen to the end") {
 		t.Errorf("having seen the end once is forgotten:\n%s", frame)
 	}
@@ -144,7 +145,7 @@ func TestALongCommandCanOnlyBeDenied(t *testing.T) {
 		}
 	}
 	r := review(execPlan(strings.Repeat("x", MaxCommand+1)))
-	if frame := plainFrame(t, r.Lines(80, 30), 80, 30); !strings.Contains(frame, "too long to be shown whole: deny it") {
+	if frame := screentest.PlainFrame(t, r.Lines(80, 30), 80, 30); !strings.Contains(frame, "too long to be shown whole: deny it") {
 		t.Errorf("the reason is not on the screen:\n%s", frame)
 	}
 }
@@ -167,7 +168,7 @@ func TestReviewWarnsOfWhatCannotBeSeen(t *testing.T) {
 		{"nothing", execPlan("ls"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			frame := plainFrame(t, review(c.plan).Lines(100, 30), 100, 30)
+			frame := screentest.PlainFrame(t, review(c.plan).Lines(100, 30), 100, 30)
 			has := strings.Contains(frame, "! hidden characters: "+c.want)
 			if has != (c.want != "") || c.want == "" && strings.Contains(frame, "hidden characters") {
 				t.Errorf("want %q in:\n%s", c.want, frame)
@@ -179,7 +180,7 @@ func TestReviewWarnsOfWhatCannotBeSeen(t *testing.T) {
 func TestACommandIsShownWithNothingLeftOut(t *testing.T) {
 	command := "go test " + strings.Repeat("./package ", 60) + "&& rm -rf /"
 	r := review(execPlan(command))
-	frame := plainFrame(t, r.Lines(50, 40), 50, 40)
+	frame := screentest.PlainFrame(t, r.Lines(50, 40), 50, 40)
 	joined := strings.Join(strings.Fields(frame), "")
 	if want := strings.ReplaceAll(command, " ", ""); !strings.Contains(joined, want) {
 		t.Errorf("the command is not all there:\n%s", frame)
@@ -197,7 +198,7 @@ func TestTheKeysAreAlwaysThere(t *testing.T) {
 		if len(lines) != h {
 			t.Fatalf("%d lines in %d: the keys would move", len(lines), h)
 		}
-		foot := withoutStyles(strings.Join(lines[max(0, h-2):], " "))
+		foot := screentest.WithoutStyles(strings.Join(lines[max(0, h-2):], " "))
 		for _, i := range []intent.Intent{intent.Approve, intent.ApproveSession, intent.ApproveRule, intent.Deny, intent.DenyReason} {
 			if key := intent.KeyOf(i, []intent.Scope{intent.Review}); !strings.Contains(foot, " "+key) {
 				t.Fatalf("%d by %d cells: the key %s of %s is missing in %q", w, h, key, i, foot)
@@ -214,12 +215,12 @@ func TestReviewStepsThroughHunks(t *testing.T) {
 	r := review(two)
 	r.Lines(60, 12)
 	r.Handle(intent.NextHit)
-	frame := plainFrame(t, r.Lines(60, 12), 60, 12)
+	frame := screentest.PlainFrame(t, r.Lines(60, 12), 60, 12)
 	if !strings.Contains(frame, "▸") || !strings.Contains(frame, "last") {
 		t.Errorf("the second hunk is not shown:\n%s", frame)
 	}
 	r.Handle(intent.PrevHit)
-	if frame := plainFrame(t, r.Lines(60, 12), 60, 12); !strings.Contains(frame, "first") {
+	if frame := screentest.PlainFrame(t, r.Lines(60, 12), 60, 12); !strings.Contains(frame, "first") {
 		t.Errorf("the first hunk is not shown:\n%s", frame)
 	}
 	if why := review(execPlan("ls")).Disabled(intent.NextHit); why == "" {
@@ -255,7 +256,7 @@ func TestReviewCopiesWhatTheTabShows(t *testing.T) {
 func TestPolicySaysWhatTheKeysWouldMake(t *testing.T) {
 	r := review(editPlan())
 	r.tab = tabPolicy
-	frame := plainFrame(t, r.Lines(100, 40), 100, 40)
+	frame := screentest.PlainFrame(t, r.Lines(100, 40), 100, 40)
 	for _, want := range []string{
 		"s  allow edit_file inside engine/, in this session",
 		"r  allow edit_file inside engine/, in this workspace",
