@@ -98,7 +98,7 @@ func (r *callRow) second() string {
 	case c.State == store.CallRunning:
 		judged := safetext.Line(c.Decision)
 		if c.By == "you" {
-			judged += ", you"
+			judged = "you" // decided; that it asked is past, and the row is short
 		}
 		return st.Faint.Render("emitted ") + st.OK.Render("✓") + st.Faint.Render(" valid ") + st.OK.Render("✓") +
 			st.Faint.Render(" judged: "+judged+" ") + st.OK.Render("✓") + st.Faint.Render(" ") + st.Accent.Render("runs")
