@@ -37,8 +37,18 @@ func (s *scanner) unmarked(i int) (envelope, bool) {
 			continue
 		}
 		e.start = i
-		if end := s.swallow(e.end); e.broken == "" && end < len(s.text) {
-			e.broken, e.known = "more text follows, so it is an example", true
+		for e.broken == "" {
+			at := s.swallow(e.end)
+			if at == len(s.text) {
+				break
+			}
+			next, ok := f(s, at)
+			if !ok {
+				e.broken, e.known = "more text follows, so it is an example", true
+				break
+			}
+			e.calls = append(e.calls, next.calls...) // the same again, as on the next line
+			e.end, e.broken, e.known = next.end, next.broken, next.known
 		}
 		return e, true
 	}

@@ -64,6 +64,7 @@ func TestEachFamilyIsRead(t *testing.T) {
 		{rescue.Llama, "a list of Python calls", `<|python_tag|>[read_file(path="a")]<|eot_id|>`, []found{read("a")}},
 
 		{rescue.Pythonic, "marks", `Sure.<|tool_call_start|>[read_file(path='a')]<|tool_call_end|>`, []found{read("a")}},
+		{rescue.Pythonic, "a list in each line", "[read_file(path=\"a\")]\n[read_file(path=\"b\")]", []found{read("a"), read("b")}},
 		{rescue.Pythonic, "all literals", `[grep(pattern='it\'s [x]', path="cmd", caseSensitive=True, maxResults=5)]`, []found{{"grep", args{"pattern": "it's [x]", "path": "cmd", "caseSensitive": true, "maxResults": 5.0}}}},
 		{rescue.Pythonic, "triple quotes", "[write_file(path=\"a\", content=\"\"\"say \"hi\"\n\"\"\")]", []found{write("a", "say \"hi\"\n")}},
 		{rescue.Pythonic, "without a list", `exec(command="ls")`, []found{run("ls")}},
