@@ -19,7 +19,7 @@ type Plan struct {
 	Effects []Effect        `json:"effects,omitempty"`
 	Preview Preview         `json:"preview"`
 	Facts   []Fact          `json:"facts,omitempty"` // must still hold when the plan runs
-	Hash    string          `json:"hash"`            // hex SHA-256 over all of the above
+	Hash    string          `json:"hash"`            // hex SHA-256 over everything else here
 
 	// Deadline is how long what the call starts may run, where the call says so,
 	// as the person is shown it: a command that moved to the background may

@@ -99,8 +99,8 @@ func (p *Pipeline) replan(ctx context.Context, s *step) error {
 	if err != nil {
 		return err
 	}
-	if !s.final && s.plan.Hash == before {
-		return nil
+	if !s.final && s.plan.Hash == before && d.Verdict != Denied {
+		return nil // what was decided stands; a rule that forbids it by now does not
 	}
 	if t := s.ticket; t != nil {
 		s.ticket = nil

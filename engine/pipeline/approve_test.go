@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"chela/engine/event"
 	"chela/engine/pipeline"
@@ -268,5 +269,25 @@ func TestANoteWithTheApprovalReachesTheModel(t *testing.T) {
 	}
 	if a := r.approvals(); a[0].Reason != "and then run the tests" {
 		t.Errorf("stored %+v", a[0])
+	}
+}
+
+// A rule made in the middle of a turn counts for the calls that follow in it.
+func TestADenyRuleStopsACallThatWasAlreadyAllowed(t *testing.T) {
+	r := newRig(t)
+	r.env.Mode = func() pipeline.Mode { return pipeline.Standard }
+	publish := r.env.Publish
+	r.env.Publish = func(b event.Body) {
+		publish(b)
+		if b, ok := b.(event.CallReturned); ok && b.OK {
+			err := r.store.PutRule(t.Context(), store.Rule{ID: "no", Decision: "deny", Tool: "put", Scope: pipeline.ScopeTool, Created: time.Now()})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	out := r.do(t.Context(), call("put", `{"path":"a","text":"x"}`), call("put", `{"path":"b","text":"x"}`))
+	if !out[0].OK || out[1].OK || out[1].Error.Code != toolkit.CodeDenied || r.content("b") != "" {
+		t.Errorf("outcomes %+v", out)
 	}
 }

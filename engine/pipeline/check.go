@@ -2,13 +2,8 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"strings"
 
-	"chela/store"
 	"chela/toolkit"
-	"chela/toolkit/guard"
 )
 
 // Checked is what would be decided about a call.
@@ -27,13 +22,9 @@ type Checked struct {
 //
 // A Pipeline without a store checks as if there were no rules.
 func (p *Pipeline) Check(ctx context.Context, env Env, c Call) (Checked, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout())
-	defer cancel()
 	tool, repaired, known := p.Tools.Resolve(c.Name)
 	if !known {
-		near := p.Tools.Nearest(c.Name, 3)
-		return Checked{Tool: c.Name}, toolkit.Errorf(toolkit.CodeNotFound, "there is no tool %q.", c.Name).
-			WithHint("The nearest are %s.", strings.Join(near, ", "))
+		return Checked{Tool: c.Name}, p.unknown(c.Name)
 	}
 	spec := tool.Spec()
 	out := Checked{Tool: spec.Name, Plan: toolkit.Plan{Tool: spec.Name, Level: spec.Level}}
@@ -45,27 +36,14 @@ func (p *Pipeline) Check(ctx context.Context, env Env, c Call) (Checked, error) 
 	if fault != nil {
 		return out, fault
 	}
-	if err := tool.Available(ctx, env.Workspace); err != nil {
-		return out, toolkit.Errorf(toolkit.CodeUnavailable, "%s cannot work here: %w.", spec.Name, err)
-	}
-	plan, err := planSafely(ctx, tool, env.Workspace, args)
-	var floor *guard.Denied
+	call := considered{tool: tool, args: args, origin: c.Origin, doubt: c.Doubt}
+	fault, err := p.consider(ctx, env, &call)
 	switch {
-	case errors.As(err, &floor):
-		out.Plan.Args, out.Plan.Summary = json.RawMessage(args), floor.Path
 	case err != nil:
-		return out, toolkit.AsError(err)
-	default:
-		out.Plan = plan
+		return out, err
+	case fault != nil:
+		return out, fault
 	}
-	var rules []store.Rule
-	if p.Store != nil {
-		if rules, err = p.Store.Rules(ctx, env.Workspace.Root, env.Session); err != nil {
-			return out, err
-		}
-	}
-	out.Verdict = Judge(Question{
-		Mode: env.Mode(), Origin: c.Origin, Plan: out.Plan, Rules: rules, Floor: floor, Doubt: c.Doubt, Sandbox: env.Sandbox,
-	})
+	out.Plan, out.Verdict = call.plan, call.decision
 	return out, nil
 }

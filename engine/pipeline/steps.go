@@ -43,9 +43,7 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 	}
 	env.Publish(event.CallEmitted{Call: c.ID, Tool: name, Args: emitted, Origin: c.Origin, Repair: strings.Join(s.rec.Repairs, "; ")})
 	if !known {
-		near := p.Tools.Nearest(c.Name, 3)
-		return s, p.invalid(ctx, s, toolkit.Errorf(toolkit.CodeNotFound, "there is no tool %q.", c.Name).
-			WithHint("The nearest are %s. Use one of these names.", strings.Join(near, ", ")))
+		return s, p.invalid(ctx, s, p.unknown(c.Name))
 	}
 	if env.Given != nil {
 		if given, why := env.Given(name); !given {
@@ -54,6 +52,12 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 		}
 	}
 	return s, nil
+}
+
+// unknown is the answer to a name that no tool has.
+func (p *Pipeline) unknown(name string) *toolkit.Error {
+	return toolkit.Errorf(toolkit.CodeNotFound, "there is no tool %q.", name).
+		WithHint("The nearest are %s. Use one of these names.", strings.Join(p.Tools.Nearest(name, 3), ", "))
 }
 
 // validate is step 2.
@@ -89,32 +93,60 @@ func (p *Pipeline) judge(ctx context.Context, s *step) error {
 // decide plans the call and asks the judge. A plan that fails for a reason
 // other than the floor ends the call here.
 func (p *Pipeline) decide(ctx context.Context, s *step) (Decision, error) {
-	turn := ctx
-	ctx, cancel := context.WithTimeout(ctx, p.timeout())
-	defer cancel()
-	spec := s.tool.Spec()
-	if err := s.tool.Available(ctx, s.env.Workspace); err != nil {
-		return Decision{}, p.finish(ctx, s, store.CallFailed, toolkit.Result{}, toolkit.Errorf(toolkit.CodeUnavailable, "%s cannot work here: %w.", spec.Name, err))
-	}
-	plan, err := planSafely(ctx, s.tool, s.env.Workspace, json.RawMessage(s.rec.Args))
-	var floor *guard.Denied
-	if errors.As(err, &floor) {
-		plan = toolkit.Plan{Tool: spec.Name, Args: json.RawMessage(s.rec.Args), Level: spec.Level, Summary: floor.Path}
-	} else if err != nil {
-		if turn.Err() != nil {
-			return Decision{}, p.cancel(turn, s)
-		}
-		return Decision{}, p.finish(ctx, s, store.CallFailed, toolkit.Result{}, toolkit.AsError(err))
-	}
-	rules, err := p.Store.Rules(context.WithoutCancel(turn), s.env.Workspace.Root, s.env.Session)
-	if err != nil {
+	c := considered{tool: s.tool, args: json.RawMessage(s.rec.Args), origin: toolkit.Origin(s.rec.Origin), doubt: s.doubt}
+	fault, err := p.consider(ctx, s.env, &c)
+	switch {
+	case err != nil:
 		return Decision{}, err
+	case fault != nil && ctx.Err() != nil:
+		return Decision{}, p.cancel(ctx, s)
+	case fault != nil:
+		return Decision{}, p.finish(ctx, s, store.CallFailed, toolkit.Result{}, fault)
 	}
-	s.plan, s.out.Plan, s.out.Level = plan, plan, plan.Level
-	return Judge(Question{
-		Mode: s.env.Mode(), Origin: toolkit.Origin(s.rec.Origin), Plan: plan, Rules: rules,
-		Floor: floor, Doubt: s.doubt, Sandbox: s.env.Sandbox,
-	}), nil
+	s.plan, s.out.Plan, s.out.Level = c.plan, c.plan, c.plan.Level
+	return c.decision, nil
+}
+
+// considered is a validated call, and what consider made of it.
+type considered struct {
+	tool   toolkit.Tool
+	args   json.RawMessage
+	origin toolkit.Origin
+	doubt  string
+
+	plan     toolkit.Plan
+	decision Decision
+}
+
+// consider makes the plan of a call and asks the judge. It records and runs
+// nothing. fault is why there is no plan; err is the store's.
+func (p *Pipeline) consider(ctx context.Context, env Env, c *considered) (fault *toolkit.Error, err error) {
+	limited, cancel := context.WithTimeout(ctx, p.timeout())
+	defer cancel()
+	spec := c.tool.Spec()
+	if err := c.tool.Available(limited, env.Workspace); err != nil {
+		return toolkit.Errorf(toolkit.CodeUnavailable, "%s cannot work here: %w.", spec.Name, err), nil
+	}
+	plan, err := planSafely(limited, c.tool, env.Workspace, c.args)
+	var floor *guard.Denied
+	switch {
+	case errors.As(err, &floor):
+		plan = toolkit.Plan{Tool: spec.Name, Args: c.args, Level: spec.Level, Summary: floor.Path}
+	case err != nil:
+		return toolkit.AsError(err), nil
+	}
+	var rules []store.Rule
+	if p.Store != nil {
+		// Not with the turn's context: that it ends is no fault of the store.
+		if rules, err = p.Store.Rules(context.WithoutCancel(ctx), env.Workspace.Root, env.Session); err != nil {
+			return nil, err
+		}
+	}
+	c.plan = plan
+	c.decision = Judge(Question{
+		Mode: env.Mode(), Origin: c.origin, Plan: plan, Rules: rules, Floor: floor, Doubt: c.doubt, Sandbox: env.Sandbox,
+	})
+	return nil, nil
 }
 
 // apply records a decision and acts on it: denied calls end, asked ones go
