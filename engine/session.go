@@ -54,7 +54,7 @@ type Session struct {
 type OpenOptions struct {
 	ID    string         // resume this one; empty: a new session
 	Model string         // empty: the resumed session's own
-	Mode  *pipeline.Mode // nil: the resumed session's own, or the setting
+	Mode  *pipeline.Mode // nil: the resumed session's own unless that is full, or the setting
 	Title string
 }
 
@@ -129,6 +129,9 @@ func (e *Engine) open(ctx context.Context, rec store.Session, o OpenOptions) (*S
 	mode, err := pipeline.ParseMode(rec.Mode)
 	if err != nil {
 		mode = pipeline.Ask // stored by a version with other modes: the careful one
+	}
+	if mode == pipeline.Unlimited {
+		mode = e.cfg.Settings.Security.Mode // full mode is never resumed unasked
 	}
 	if o.Mode != nil {
 		mode = *o.Mode

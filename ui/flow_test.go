@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"chela/engine/ollamatest"
+	"chela/engine/pipeline"
 	"chela/store"
 )
 
@@ -234,6 +235,30 @@ func TestASessionResumesWithItsCalls(t *testing.T) {
 	d.press("enter")
 	d.until("the old session", func(string) bool { return d.m.session.ID() == first })
 	d.shows("Done: read_file", "Timeline · 1")
+}
+
+// Full mode is for the session it was chosen in: neither a new one nor the same
+// one resumed has it.
+func TestFullModeDoesNotSpread(t *testing.T) {
+	d := start(t, setup{})
+	d.submit("hello")
+	d.idle()
+	d.submit("/mode full")
+	d.shows("full mode: ")
+	first := d.m.session.ID()
+	d.submit("/new")
+	d.until("the new session", func(string) bool { return d.m.session.ID() != first })
+	if got := d.m.session.Mode(); got != pipeline.Ask {
+		t.Errorf("a new session is in %s mode", got)
+	}
+	d.press("ctrl+s")
+	d.shows("Sessions of this project")
+	d.write("hello")
+	d.press("enter")
+	d.until("the first session", func(string) bool { return d.m.session.ID() == first })
+	if got := d.m.session.Mode(); got != pipeline.Ask {
+		t.Errorf("resumed in %s mode", got)
+	}
 }
 
 func TestLeavingTakesTwoPressesAndKeepsWhatIsTyped(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"chela/engine"
 	"chela/engine/pipeline"
 	"chela/ui/intent"
 )
@@ -125,9 +126,6 @@ func (m *Model) paneIntent(i intent.Intent) tea.Cmd {
 func (m *Model) nextPane(step int) {
 	next := (m.focus + Focus(step) + focusCount) % focusCount
 	m.setFocus(next)
-	if !m.layout.Visible(next) { // zoomed: the pane takes the place of this one
-		m.arrange()
-	}
 }
 
 func (m *Model) zoomBy(i intent.Intent) tea.Cmd {
@@ -205,7 +203,7 @@ func (m *Model) cycleMode() tea.Cmd {
 }
 
 func (m *Model) setMode(mode pipeline.Mode) tea.Cmd {
-	return m.command(func(ctx context.Context) error { return m.session.SetMode(ctx, mode) }, mode.String()+" mode: "+mode.Explain())
+	return m.onSession(func(ctx context.Context, s *engine.Session) error { return s.SetMode(ctx, mode) }, mode.String()+" mode: "+mode.Explain())
 }
 
 // failed reports an error of something done off the screen's goroutine; done
@@ -214,6 +212,13 @@ type (
 	failedMsg struct{ err error }
 	doneMsg   struct{ text string }
 )
+
+// onSession is command for what changes the session: the one that is open now,
+// even if another takes its place meanwhile.
+func (m *Model) onSession(f func(ctx context.Context, s *engine.Session) error, done string) tea.Cmd {
+	s := m.session
+	return m.command(func(ctx context.Context) error { return f(ctx, s) }, done)
+}
 
 // command runs f off the screen's goroutine and reports how it went.
 func (m *Model) command(f func(ctx context.Context) error, done string) tea.Cmd {

@@ -98,7 +98,7 @@ func (m *Model) disabled(i intent.Intent) string {
 		if busy {
 			return "a turn is running: stop it first (" + intent.Show("ctrl+c") + ")"
 		}
-		if m.eng == nil {
+		if m.session == nil {
 			return "the engine is not up"
 		}
 	case intent.DenyAllCalls:

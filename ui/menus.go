@@ -79,7 +79,7 @@ func (m *Model) modeMenu() view.View {
 func (m *Model) tierMenu() view.View {
 	set := func(t *tiers.Tier, text string) pane.Action {
 		return perform{func() tea.Cmd {
-			return m.command(func(ctx context.Context) error { return m.session.SetTier(ctx, t) }, text)
+			return m.onSession(func(ctx context.Context, s *engine.Session) error { return s.SetTier(ctx, t) }, text)
 		}}
 	}
 	choices := []view.Choice{{Text: "detected", About: "from the model's size", Action: set(nil, "tier: detected")}}
@@ -303,7 +303,7 @@ func (m *Model) useModel(name string) tea.Cmd {
 	if name == engine.PocketModel {
 		text = "the built-in pocket model: a demonstration"
 	}
-	return m.command(func(ctx context.Context) error { return m.session.SetModel(ctx, name) }, text)
+	return m.onSession(func(ctx context.Context, s *engine.Session) error { return s.SetModel(ctx, name) }, text)
 }
 
 func (m *Model) startPull(name string) tea.Cmd {

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"chela/engine"
 	"chela/engine/pipeline"
 	"chela/themes"
 	"chela/tiers"
@@ -39,7 +40,7 @@ var slashCommands = []slashCommand{
 		if err != nil {
 			return nil, err
 		}
-		return m.command(func(ctx context.Context) error { return m.session.SetTier(ctx, &t) }, "tier: "+t.String()), nil
+		return m.onSession(func(ctx context.Context, s *engine.Session) error { return s.SetTier(ctx, &t) }, "tier: "+t.String()), nil
 	}},
 	{"/promote", "TOOL", "give the model a tool for this session", intent.Promote, func(m *Model, arg string) (tea.Cmd, error) {
 		return m.promote(arg, true), nil
@@ -49,7 +50,7 @@ var slashCommands = []slashCommand{
 	{"/rules", "", "list and revoke rules", intent.ListRules, nil},
 	{"/pull", "NAME", "download a model", intent.PullModel, func(m *Model, arg string) (tea.Cmd, error) { return m.startPull(arg), nil }},
 	{"/rename", "TITLE", "give this session a title", "", func(m *Model, arg string) (tea.Cmd, error) {
-		return m.command(func(ctx context.Context) error { return m.session.Rename(ctx, arg) }, "renamed"), nil
+		return m.onSession(func(ctx context.Context, s *engine.Session) error { return s.Rename(ctx, arg) }, "renamed"), nil
 	}},
 	{"/theme", "NAME", "change the colours", intent.PickTheme, func(m *Model, arg string) (tea.Cmd, error) {
 		if arg != "auto" && !slices.Contains(themes.Names(), arg) {

@@ -12,6 +12,7 @@ import (
 	"chela/engine"
 	"chela/engine/event"
 	"chela/engine/ollama"
+	"chela/engine/pipeline"
 	"chela/store"
 	"chela/ui/markdown/syntax"
 	"chela/ui/pane"
@@ -156,8 +157,11 @@ func (m *Model) swap(o engine.OpenOptions) tea.Cmd {
 }
 
 func (m *Model) newSession() tea.Cmd {
-	mode := m.session.Mode()
-	return tea.Batch(m.swap(engine.OpenOptions{Model: m.state.Model.Name, Mode: &mode}), m.say("a new session"))
+	o := engine.OpenOptions{Model: m.state.Model.Name}
+	if mode := m.session.Mode(); mode != pipeline.Unlimited {
+		o.Mode = &mode // full is for the session it was chosen in, and no other
+	}
+	return tea.Batch(m.swap(o), m.say("a new session"))
 }
 
 func (m *Model) resume(id string) tea.Cmd {
@@ -248,7 +252,7 @@ func (m *Model) showPreview(p previewMsg) tea.Cmd {
 	if p.text == "" {
 		return m.say(safetext.Line(p.path) + " is empty")
 	}
-	clean := safetext.Block(p.text)
+	clean := safetext.Block(strings.TrimSuffix(p.text, "\n"))
 	lines := syntax.NewPalette(m.st.Code).Lines(clean, path.Base(p.path))
 	width := len(fmt.Sprint(len(lines)))
 	for i, l := range lines {
