@@ -107,16 +107,33 @@ func prepareEdit(ctx context.Context, w *toolkit.Workspace, a editArgs) (*edit, 
 	return e, nil
 }
 
+// ambiguousError says where the text is. Lines come in order, one a place, so a
+// line that has it more than once stands there more than once.
 func ambiguousError(rel string, a *ambiguous) error {
 	const most = 10
+	places := len(a.lines)
+	if a.lines[0] == a.lines[places-1] {
+		return toolkit.Errorf(CodeAmbiguous, "old_string is in %s %d times, all on line %d.", rel, places, a.lines[0]).
+			WithHint("Copy the whole line into old_string, and changed into new_string, or set replace_all to true.")
+	}
 	var at []string
-	for _, l := range a.lines[:min(most, len(a.lines))] {
-		at = append(at, fmt.Sprint(l))
+	for i := 0; i < places; {
+		if len(at) == most {
+			at = append(at, fmt.Sprintf("and %d more", places-i))
+			break
+		}
+		here := 1
+		for i+here < places && a.lines[i+here] == a.lines[i] {
+			here++
+		}
+		where := fmt.Sprint(a.lines[i])
+		if here > 1 {
+			where += fmt.Sprintf(" (%d times)", here)
+		}
+		at = append(at, where)
+		i += here
 	}
-	if more := len(a.lines) - most; more > 0 {
-		at = append(at, fmt.Sprintf("and %d more", more))
-	}
-	return toolkit.Errorf(CodeAmbiguous, "old_string is in %s %d times, at lines %s.", rel, len(a.lines), strings.Join(at, ", ")).
+	return toolkit.Errorf(CodeAmbiguous, "old_string is in %s %d times, at lines %s.", rel, places, strings.Join(at, ", ")).
 		WithHint("Add lines before or after it to old_string so that it occurs once, or set replace_all to true.")
 }
 

@@ -121,7 +121,8 @@ func TestEditFile(t *testing.T) {
 }
 
 func TestEditFileRefuses(t *testing.T) {
-	s := newSpace(t, "a.go", "x := 1\ny := compute(first)\nx := 1\n", "bin", "a\x00b", "done.go", "value := newName(1)\n")
+	s := newSpace(t, "a.go", "x := 1\ny := compute(first)\nx := 1\n", "bin", "a\x00b", "done.go", "value := newName(1)\n",
+		"twice.txt", "a, a\n", "thrice.txt", "b, b\nb\n", "many.txt", strings.Repeat("c\n", 12))
 	for _, c := range []struct {
 		name string
 		args args
@@ -131,6 +132,9 @@ func TestEditFileRefuses(t *testing.T) {
 		{"an empty text", args{"path": "a.go", "old_string": "", "new_string": "x"}, toolkit.CodeInvalid, "write_file"},
 		{"no change", args{"path": "a.go", "old_string": "x", "new_string": "x"}, toolkit.CodeInvalid, "new_string"},
 		{"two places, by line", args{"path": "a.go", "old_string": "x := 1", "new_string": "z"}, CodeAmbiguous, "at lines 1, 3"},
+		{"two places on one line", args{"path": "twice.txt", "old_string": "a", "new_string": "z"}, CodeAmbiguous, "2 times, all on line 1"},
+		{"places that share a line", args{"path": "thrice.txt", "old_string": "b", "new_string": "z"}, CodeAmbiguous, "3 times, at lines 1 (2 times), 2"},
+		{"more places than are named", args{"path": "many.txt", "old_string": "c", "new_string": "z"}, CodeAmbiguous, "12 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, and 2 more"},
 		{"a text that is not there, with the nearest", args{"path": "a.go", "old_string": "y := compute(second)", "new_string": "z"}, CodeNoMatch, "     2\ty := compute(first)"},
 		{"an edit that is done", args{"path": "done.go", "old_string": "value := oldName(2)", "new_string": "value := newName(1)"}, CodeNoMatch, "there already, at line 1"},
 		{"a binary", args{"path": "bin", "old_string": "a", "new_string": "b"}, CodeBinary, "binary"},
