@@ -73,4 +73,7 @@ var (
 	ErrTooLarge = errors.New("file is too large")
 	// ErrRaced: the path kept changing while it was opened.
 	ErrRaced = errors.New("path changed while it was opened")
+	// ErrRedirects: a server redirected more often than is followed. It is no
+	// refusal: every address was allowed, and there was no end to them.
+	ErrRedirects = fmt.Errorf("more than %d redirects", maxRedirects)
 )

@@ -253,7 +253,7 @@ func (n *Net) follow(ctx context.Context, req Request, method string, header htt
 			return nil, err
 		}
 		if len(hops) > maxRedirects {
-			return nil, &Denied{Op: "redirect", Path: to.URL, Rule: RuleRedirect, Reason: fmt.Sprintf("more than %d redirects", maxRedirects)}
+			return nil, fmt.Errorf("fetch %s: %w, the last to %s", hops[0].URL, ErrRedirects, to.URL)
 		}
 		if method != http.MethodGet && method != http.MethodHead {
 			if resp.StatusCode == http.StatusTemporaryRedirect || resp.StatusCode == http.StatusPermanentRedirect {

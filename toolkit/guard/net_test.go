@@ -172,11 +172,8 @@ func TestRedirects(t *testing.T) {
 	}, NetOptions{SecretHeaders: []string{"X-My-Secret"}})
 	for to, rule := range map[string]Rule{
 		"http://127.0.0.1/": RuleAddress, "http://private.example/": RuleAddress, "file:///etc/passwd": RuleScheme, "http://169.254.169.254/": RuleMetadata,
-		"http://u@other.example/": RuleURL, "http://other.example:25/": RuleURL, "/loop?to=/loop": "loop",
+		"http://u@other.example/": RuleURL, "http://other.example:25/": RuleURL,
 	} {
-		if rule == "loop" {
-			to, rule = "/a?to=%2Fa%3Fto%3D%252Fa%253Fto%253D%25252Fa%25253Fto%25253D%2525252Fa%2525253Fto%2525253D%252525252Fa%252525253Fto%252525253Dx", RuleRedirect
-		}
 		_, err := n.Fetch(t.Context(), Request{URL: "http://site.example/?to=" + strings.ReplaceAll(strings.ReplaceAll(to, "%", "%25"), "?", "%3F")})
 		wantDenied(t, err, rule)
 	}
@@ -201,6 +198,21 @@ func TestRedirects(t *testing.T) {
 	_, err = n.Fetch(t.Context(), Request{URL: "http://site.example/?to=/x", Redirect: func(_, _ Target) error { return stop }})
 	if !errors.Is(err, stop) {
 		t.Errorf("redirect hook's error = %v", err)
+	}
+}
+
+func TestRedirectsHaveAnEnd(t *testing.T) {
+	requests := 0
+	n, _ := webNet(t, func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		http.Redirect(w, r, "/again", http.StatusFound)
+	}, NetOptions{})
+	_, err := n.Fetch(t.Context(), Request{URL: "http://site.example/"})
+	if _, refused := AsDenied(err); refused || !errors.Is(err, ErrRedirects) {
+		t.Errorf("a loop = %v, want ErrRedirects and no refusal", err)
+	}
+	if requests != 1+maxRedirects {
+		t.Errorf("%d requests, want %d and then nothing more", requests, 1+maxRedirects)
 	}
 }
 

@@ -190,6 +190,8 @@ func explain(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, guard.ErrBomb):
 		return toolkit.Errorf(CodeFetch, "%w.", err).WithHint("Do not fetch this address again.")
+	case errors.Is(err, guard.ErrRedirects):
+		return toolkit.Errorf(CodeFetch, "%w.", err).WithHint("The server redirects in a circle. Use another address.")
 	}
 	if _, denied := guard.AsDenied(err); denied {
 		return err

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -293,6 +294,24 @@ func TestFetchFollowsRedirectsWithinTheSiteOnly(t *testing.T) {
 				t.Errorf("error = %v, want a refusal by the floor", err)
 			}
 		})
+	}
+}
+
+func TestFetchEndsARedirectLoop(t *testing.T) {
+	var requests atomic.Int64
+	w := site(t, func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		http.Redirect(w, r, "/again", http.StatusFound)
+	})
+	_, err := call(t, w, args{"url": "http://site.example/"})
+	if e := fails(t, err, CodeFetch); !strings.Contains(e.Message, "more than 5 redirects") {
+		t.Errorf("error %q", e.Message)
+	}
+	if _, refused := guard.AsDenied(err); refused {
+		t.Errorf("error = %v, a refusal by the floor", err)
+	}
+	if n := requests.Load(); n != 6 {
+		t.Errorf("%d requests, want the first and 5 redirects", n)
 	}
 }
 
