@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -20,7 +21,12 @@ func Parse(file string, data []byte) (Settings, []Problem) {
 	s := Default()
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		return s, []Problem{syntaxProblem(file, err)}
+		p := syntaxProblem(file, err)
+		if bytes.Contains(data, []byte("security")) {
+			s.Security.Mode = pipeline.Deny
+			p.Hint = "until it is repaired nothing runs: it may set security.mode"
+		}
+		return s, []Problem{p}
 	}
 	var problems []Problem
 	if len(tree.Docs) > 1 {
@@ -71,6 +77,10 @@ func section(file string, v reflect.Value, path string, kv *ast.MappingValueNode
 	}
 	fresh := reflect.New(field.Type())
 	if err := yaml.NodeToValue(kv.Value, fresh.Interface(), yaml.Strict()); err != nil {
+		if mode, ok := field.Addr().Interface().(*pipeline.Mode); ok {
+			*mode = pipeline.Deny
+			return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), "until it is repaired nothing runs"}}
+		}
 		return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), "the default is in force"}}
 	}
 	field.Set(fresh.Elem())

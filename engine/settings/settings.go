@@ -1,9 +1,9 @@
 // Package settings reads settings.yml, the one file a person sets things in.
 //
-// A file that cannot be used is never half used: Load returns the defaults
-// together with every fault it found, each with its line and the remedy, and
-// the program goes on with the defaults. Security settings fail closed: a
-// security.mode that cannot be read counts as "ask".
+// A fault costs the key it is in and no other: Load returns what was right, the
+// defaults for the rest, and every fault with its line and the remedy. Security
+// fails closed: a security.mode that cannot be read is deny, and so is the mode
+// of a file that is no YAML at all but speaks of security.
 package settings
 
 import (

@@ -65,10 +65,14 @@ func TestParseNamesFaultsAndKeepsTheRest(t *testing.T) {
 			[]string{"unknown key \"securty\" (did you mean security?)"},
 			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Ask },
 		},
-		"a mode that does not exist stays ask": {
+		"a mode that does not exist lets nothing run": {
 			"security:\n  mode: yolo\n",
 			[]string{"s.yml:2: security.mode: mode \"yolo\" is unknown"},
-			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Ask },
+			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Deny },
+		},
+		"a broken file that speaks of security lets nothing run": {
+			"security:\n  mode: [deny\n", []string{"until it is repaired nothing runs"},
+			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Deny },
 		},
 		"wrong type": {
 			"models:\n  window: lots\n  steps: 7\n",
@@ -76,15 +80,18 @@ func TestParseNamesFaultsAndKeepsTheRest(t *testing.T) {
 			func(s settings.Settings) bool { return s.Models.Steps == 7 && s.Models.Window == 0 },
 		},
 		"a word where true or false is wanted": {
-			"ui:\n  mouse: sometimes\n", []string{"ui.mouse: wants true or false, not sometimes"},
+			"ui:\n  mouse: sometimes\n",
+			[]string{"ui.mouse: wants true or false, not sometimes"},
 			func(s settings.Settings) bool { return s.UI.Mouse },
 		},
 		"one name where a list is wanted": {
-			"tools:\n  promote: web_fetch\n", []string{"tools.promote: wants a list, such as [web_fetch]"},
+			"tools:\n  promote: web_fetch\n",
+			[]string{"tools.promote: wants a list, such as [web_fetch]"},
 			func(s settings.Settings) bool { return s.Tools.Promote == nil },
 		},
 		"a list where a text is wanted": {
-			"ollama:\n  host: [a, b]\n", []string{"ollama.host: wants one text, not [a, b]"},
+			"ollama:\n  host: [a, b]\n",
+			[]string{"ollama.host: wants one text, not [a, b]"},
 			func(s settings.Settings) bool { return s.Ollama.Host == "" },
 		},
 		"out of range": {
