@@ -71,7 +71,8 @@ func TestParseNamesFaultsAndKeepsTheRest(t *testing.T) {
 			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Deny },
 		},
 		"a broken file that speaks of security lets nothing run": {
-			"security:\n  mode: [deny\n", []string{"until it is repaired nothing runs"},
+			"security:\n  mode: [deny\n",
+			[]string{"until it is repaired nothing runs"},
 			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Deny },
 		},
 		"wrong type": {
