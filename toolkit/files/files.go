@@ -113,6 +113,23 @@ func searchRoot(ctx context.Context, w *toolkit.Workspace, given string) (guard.
 	return info, nil
 }
 
+// searchFolder checks what a call that lists files names: a pattern, and the
+// folder to begin at. hint says what to do about a file in its place.
+func searchFolder(ctx context.Context, w *toolkit.Workspace, pattern, given, hint string) (*globs, guard.Info, error) {
+	g, err := compileGlobs(w, given, "pattern", pattern)
+	if err != nil {
+		return nil, guard.Info{}, err
+	}
+	info, err := searchRoot(ctx, w, given)
+	if err != nil {
+		return nil, info, err
+	}
+	if !info.IsDir() {
+		return nil, info, toolkit.Errorf(CodeNotAFolder, "%s is a file, not a folder.", given).WithHint("%s", hint)
+	}
+	return g, info, nil
+}
+
 // reads is the plan of a call that only reads.
 func reads(target, format string, args ...any) toolkit.Plan {
 	return toolkit.Plan{

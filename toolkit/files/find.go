@@ -39,27 +39,20 @@ func SearchFiles() toolkit.Tool {
 	}, planFind, runFind)
 }
 
+func (a findArgs) begin(ctx context.Context, w *toolkit.Workspace) (*globs, guard.Info, error) {
+	return searchFolder(ctx, w, a.Pattern, a.Directory, "Leave directory out, or name a folder.")
+}
+
 func planFind(ctx context.Context, w *toolkit.Workspace, a findArgs) (toolkit.Plan, error) {
-	if _, err := compileGlobs("pattern", a.Pattern); err != nil {
-		return toolkit.Plan{}, err
-	}
-	info, err := searchRoot(ctx, w, a.Directory)
+	_, root, err := a.begin(ctx, w)
 	if err != nil {
 		return toolkit.Plan{}, err
 	}
-	if !info.IsDir() {
-		return toolkit.Plan{}, toolkit.Errorf(CodeNotAFolder, "%s is a file, not a folder.", a.Directory).
-			WithHint("Leave directory out, or name a folder.")
-	}
-	return reads(info.Path, "%s%s", a.Pattern, in(info.Path)), nil
+	return reads(root.Path, "%s%s", a.Pattern, in(root.Path)), nil
 }
 
 func runFind(ctx context.Context, w *toolkit.Workspace, a findArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
-	g, err := compileGlobs("pattern", a.Pattern)
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	root, err := searchRoot(ctx, w, a.Directory)
+	g, root, err := a.begin(ctx, w)
 	if err != nil {
 		return toolkit.Result{}, err
 	}

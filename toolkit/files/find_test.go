@@ -27,6 +27,9 @@ func TestSearchFiles(t *testing.T) {
 		{"below a folder", args{"pattern": "b/*", "directory": "a"}, "a/b/two_test.go\na/b/x.ts\n[2 files]\n"},
 		{"from the workspace, below a folder", args{"pattern": "a/b/*.ts", "directory": "a"}, "a/b/x.ts\n[1 file]\n"},
 		{"a leading slash", args{"pattern": "/main.go"}, "main.go\n[1 file]\n"},
+		{"a leading slash, below a folder", args{"pattern": "/b/*.ts", "directory": "a"}, "a/b/x.ts\n[1 file]\n"},
+		{"the workspace's full path", args{"pattern": s.w.Root + "/a/*.go"}, "a/one_test.go\n[1 file]\n"},
+		{"dots in a name", args{"pattern": "..*"}, "no file matches \"..*\". Ignored and dependency folders were left out; give one as directory to look there.\n"},
 		{"a part of them", args{"pattern": "*.go", "maxResults": 1}, "a/b/two_test.go\n[1 of 3 files shown; make the pattern narrower, or give directory]\n"},
 		{"nothing, with what is near", args{"pattern": "**/mian.go"}, "no file matches \"**/mian.go\". The nearest are: main.go.\n"},
 		{
@@ -51,6 +54,27 @@ func TestSearchFiles(t *testing.T) {
 	fails(t, err, CodeNotAFolder)
 	_, err = s.plan(SearchFiles(), args{"pattern": "*", "directory": "/etc"})
 	denied(t, err, guard.RuleOutside)
+}
+
+func TestPatternsThatLeaveTheWorkspaceSaySo(t *testing.T) {
+	s := newSpace(t, "main.go", "", "a/x.go", "")
+	for _, pattern := range []string{"../*", "a/../../*.go", "*.go,!../x", `..\*`, "/etc/*", "/etc/**/*.conf", "~/*"} {
+		for name, c := range map[string]struct {
+			tool toolkit.Tool
+			args args
+		}{
+			"search_files":   {SearchFiles(), args{"pattern": pattern}},
+			"directory_tree": {DirectoryTree(), args{"pattern": pattern}},
+			"grep":           {Grep(), args{"pattern": "x", "glob": pattern}},
+		} {
+			t.Run(name+" "+pattern, func(t *testing.T) {
+				_, err := s.plan(c.tool, c.args)
+				if e := fails(t, err, CodePattern); !strings.Contains(e.Message, "project folder") || e.Hint == "" {
+					t.Errorf("error %q, hint %q", e.Message, e.Hint)
+				}
+			})
+		}
+	}
 }
 
 func TestDirectoryTree(t *testing.T) {

@@ -1,6 +1,11 @@
 package files
 
 import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -15,14 +20,23 @@ type globs struct {
 	want, refuse []string
 }
 
-// compileGlobs reads patterns as people and models write them.
-func compileGlobs(field, given string) (*globs, error) {
+// compileGlobs reads patterns as people and models write them, for a search in
+// dir: a slash in front stands for the workspace or dir, the workspace's full
+// path for the workspace.
+func compileGlobs(w *toolkit.Workspace, dir, field, given string) (*globs, error) {
 	g := &globs{}
 	for _, p := range splitGlobs(given) {
 		p = strings.ReplaceAll(p, `\`, "/")
 		list := &g.want
 		if rest, not := strings.CutPrefix(p, "!"); not {
 			p, list = rest, &g.refuse
+		}
+		if below, ok := strings.CutPrefix(p, filepath.ToSlash(w.Root)+"/"); ok {
+			p = below
+		}
+		if leaves(w, dir, p) {
+			return nil, toolkit.Errorf(CodePattern, "%s %q leads out of the project folder, and only that is searched.", field, given).
+				WithHint("Write it relative to the project folder, like src/**/*.go.")
 		}
 		p = strings.TrimPrefix(strings.TrimPrefix(p, "./"), "/")
 		if strings.HasSuffix(p, "/") {
@@ -38,6 +52,29 @@ func compileGlobs(field, given string) (*globs, error) {
 		*list = append(*list, p)
 	}
 	return g, nil
+}
+
+// leaves reports whether a pattern is about files outside of the workspace. Of
+// those with a slash in front only the ones are whose first folder is neither
+// in the workspace nor in dir.
+func leaves(w *toolkit.Workspace, dir, pattern string) bool {
+	first, rest, more := strings.Cut(pattern, "/")
+	if first == "~" || slices.Contains(strings.Split(pattern, "/"), "..") {
+		return true
+	}
+	if first != "" || !more {
+		return false
+	}
+	folder, _, more := strings.Cut(rest, "/")
+	if !more || folder == "" || strings.ContainsAny(folder, "*?[{") {
+		return false
+	}
+	for _, p := range []string{folder, path.Join(dir, folder)} {
+		if _, err := w.Files.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 // splitGlobs cuts at commas outside of braces.

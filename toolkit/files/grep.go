@@ -49,14 +49,25 @@ func Grep() toolkit.Tool {
 	}, planGrep, runGrep)
 }
 
-func planGrep(ctx context.Context, w *toolkit.Workspace, a grepArgs) (toolkit.Plan, error) {
-	if _, err := compile(a.Pattern, a.CaseSensitive); err != nil {
-		return toolkit.Plan{}, err
+// begin checks what a call names and prepares its search.
+func (a grepArgs) begin(ctx context.Context, w *toolkit.Workspace) (*search, guard.Info, error) {
+	m, err := compile(a.Pattern, a.CaseSensitive)
+	if err != nil {
+		return nil, guard.Info{}, err
 	}
-	if _, err := compileGlobs("glob", a.Glob); err != nil {
-		return toolkit.Plan{}, err
+	g, err := compileGlobs(w, a.Path, "glob", a.Glob)
+	if err != nil {
+		return nil, guard.Info{}, err
 	}
 	info, err := searchRoot(ctx, w, a.Path)
+	if err != nil {
+		return nil, info, err
+	}
+	return &search{matcher: m, globs: g, root: info.Path, context: a.Context, most: a.MaxResults}, info, nil
+}
+
+func planGrep(ctx context.Context, w *toolkit.Workspace, a grepArgs) (toolkit.Plan, error) {
+	_, info, err := a.begin(ctx, w)
 	if err != nil {
 		return toolkit.Plan{}, err
 	}
@@ -68,19 +79,10 @@ func planGrep(ctx context.Context, w *toolkit.Workspace, a grepArgs) (toolkit.Pl
 }
 
 func runGrep(ctx context.Context, w *toolkit.Workspace, a grepArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
-	m, err := compile(a.Pattern, a.CaseSensitive)
+	s, info, err := a.begin(ctx, w)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	g, err := compileGlobs("glob", a.Glob)
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	info, err := searchRoot(ctx, w, a.Path)
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	s := &search{matcher: m, globs: g, root: info.Path, context: a.Context, most: a.MaxResults}
 	if info.IsDir() {
 		err = s.walk(ctx, w.Files)
 	} else {

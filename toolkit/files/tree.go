@@ -43,18 +43,16 @@ func DirectoryTree() toolkit.Tool {
 	}, planTree, runTree)
 }
 
+func (a treeArgs) begin(ctx context.Context, w *toolkit.Workspace) (*globs, guard.Info, error) {
+	return searchFolder(ctx, w, a.Pattern, a.Path, "Use read_file to read it.")
+}
+
 func planTree(ctx context.Context, w *toolkit.Workspace, a treeArgs) (toolkit.Plan, error) {
-	if _, err := compileGlobs("pattern", a.Pattern); err != nil {
-		return toolkit.Plan{}, err
-	}
-	info, err := searchRoot(ctx, w, a.Path)
+	_, root, err := a.begin(ctx, w)
 	if err != nil {
 		return toolkit.Plan{}, err
 	}
-	if !info.IsDir() {
-		return toolkit.Plan{}, toolkit.Errorf(CodeNotAFolder, "%s is a file, not a folder.", a.Path).WithHint("Use read_file to read it.")
-	}
-	return reads(info.Path, "%s, %s deep", info.Path, plural(a.Depth, "level", "levels")), nil
+	return reads(root.Path, "%s, %s deep", root.Path, plural(a.Depth, "level", "levels")), nil
 }
 
 // maxTreeEntries bounds one listing; a person cannot read more, nor can a
@@ -62,11 +60,7 @@ func planTree(ctx context.Context, w *toolkit.Workspace, a treeArgs) (toolkit.Pl
 const maxTreeEntries = 100_000
 
 func runTree(ctx context.Context, w *toolkit.Workspace, a treeArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
-	g, err := compileGlobs("pattern", a.Pattern)
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	info, err := searchRoot(ctx, w, a.Path)
+	g, info, err := a.begin(ctx, w)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
