@@ -37,7 +37,7 @@ colour: blue
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := app.Settings.Security; got.Mode.String() != "ask" || len(got.AllowedHosts) != 1 {
+	if got := app.Settings.Security; got.Mode.String() != "deny" || len(got.AllowedHosts) != 1 {
 		t.Errorf("in force: %+v", got)
 	}
 	if err := app.Close(); err != nil {
