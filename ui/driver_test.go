@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	time.Local = time.UTC // times on the screen are local ones
+	time.Local = time.UTC                                                                        // times on the screen are local ones
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock")) // a clock that stops by itself, some time after the last match
 }
 

@@ -14,10 +14,7 @@ import (
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := New(ctx, o)
-	var filter mouseFilter
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithFilter(filter.filter))
-	_, err := p.Run()
+	_, err := newProgram(ctx, New(ctx, o)).Run()
 	cancel()
 	switch {
 	case errors.Is(err, tea.ErrInterrupted):
@@ -26,6 +23,13 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("the screen: %w", err)
 	}
 	return nil
+}
+
+// newProgram sets up Bubble Tea. It catches panics of Update, View and commands
+// and restores the terminal; goroutines of the engine catch their own.
+func newProgram(ctx context.Context, m tea.Model, options ...tea.ProgramOption) *tea.Program {
+	var filter mouseFilter
+	return tea.NewProgram(m, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFilter(filter.filter)}, options...)...)
 }
 
 // mouseFilter drops wheel and motion events that come faster than the screen
