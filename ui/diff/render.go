@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"chela/themes"
+	"chela/ui/wrap"
 )
 
 // Layout says how the two sides stand to each other.
@@ -70,7 +70,7 @@ func (r *Renderer) Render(d *Diff, width int, o Options) View {
 	width = max(width, 1)
 	v := View{Hunks: make([]int, len(d.Hunks))}
 	if len(d.Hunks) == 0 {
-		v.Lines = fit([]string{r.hunk.Draw("no changes")}, width)
+		v.Lines = wrap.Cut([]string{r.hunk.Draw("no changes")}, width)
 		return v
 	}
 	split := o.Layout == Split && width >= MinSplit
@@ -95,7 +95,7 @@ func (r *Renderer) Render(d *Diff, width int, o Options) View {
 			v.Lines = append(v.Lines, r.line(l, n, g, cell, h.Dropped)...)
 		}
 	}
-	v.Lines = fit(v.Lines, width)
+	v.Lines = wrap.Cut(v.Lines, width)
 	return v
 }
 
@@ -192,14 +192,14 @@ func (r *Renderer) line(l shown, n int, g gutter, width int, dropped bool) []str
 			text.Write(&b, p.text)
 		}
 	}
-	rows := wrap(b.String(), max(width-g.width, 1))
+	rows := wrap.Hard(b.String(), max(width-g.width, 1))
 	rows[0] = r.left(l, n, g, text) + rows[0]
 	indent := strings.Repeat(" ", g.width)
 	for i := range rows[1:] {
 		rows[i+1] = indent + rows[i+1]
 	}
 	if l.NoNewline {
-		for _, row := range wrap(r.hunk.Draw("(no newline at the end of the file)"), max(width-g.width, 1)) {
+		for _, row := range wrap.Hard(r.hunk.Draw("(no newline at the end of the file)"), max(width-g.width, 1)) {
 			rows = append(rows, indent+row)
 		}
 	}
@@ -255,28 +255,4 @@ func (r *Renderer) split(lines []shown, g gutter, cell int, dropped bool) []stri
 		}
 	}
 	return out
-}
-
-// wrap breaks a styled line where the width is reached; blanks stay.
-func wrap(line string, width int) []string {
-	if len(line) <= width || ansi.StringWidth(line) <= width {
-		return []string{line}
-	}
-	var b strings.Builder
-	w := lipgloss.NewWrapWriter(&b)
-	// Writing to a Builder cannot fail.
-	_, _ = w.Write([]byte(ansi.Hardwrap(line, width, true)))
-	_ = w.Close()
-	return strings.Split(b.String(), "\n")
-}
-
-// fit cuts headers where there are only a few cells, and letters of two cells
-// where there is one.
-func fit(lines []string, width int) []string {
-	for i, line := range lines {
-		if len(line) > width && ansi.StringWidth(line) > width {
-			lines[i] = ansi.Truncate(line, width, "…")
-		}
-	}
-	return lines
 }

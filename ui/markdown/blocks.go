@@ -9,6 +9,7 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 
 	"chela/ui/safetext"
+	"chela/ui/wrap"
 )
 
 // canvas draws the blocks of one parsed source.
@@ -79,7 +80,7 @@ func (c canvas) heading(n *ast.Heading, width int) []string {
 	if styled == "" {
 		return nil
 	}
-	return wrap(styled, width)
+	return wrap.Words(styled, width)
 }
 
 func (c canvas) paragraph(n ast.Node, width int) []string {
@@ -87,7 +88,7 @@ func (c canvas) paragraph(n ast.Node, width int) []string {
 	if styled == "" {
 		return nil
 	}
-	return wrap(styled, width)
+	return wrap.Words(styled, width)
 }
 
 // indented draws siblings behind a prefix. Beyond maxDepth the prefix is left
@@ -151,7 +152,7 @@ func (c canvas) codeBlock(n ast.Node, language string, width int) []string {
 	}
 	out := make([]string, 0, len(coloured))
 	for _, line := range coloured {
-		for _, part := range hardWrap(line, width-len(indent)) {
+		for _, part := range wrap.Hard(line, width-len(indent)) {
 			if part != "" {
 				part = indent + part
 			}
@@ -194,5 +195,5 @@ func (c canvas) verbatim(n ast.Node, width int) []string {
 }
 
 func (c canvas) faintLine(line []byte, width int) []string {
-	return hardWrap(c.pens.get(face{base: faintText}).Draw(strings.TrimRight(string(line), "\n")), width)
+	return wrap.Hard(c.pens.get(face{base: faintText}).Draw(strings.TrimRight(string(line), "\n")), width)
 }

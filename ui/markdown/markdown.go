@@ -32,6 +32,7 @@ import (
 	"chela/themes"
 	"chela/ui/markdown/syntax"
 	"chela/ui/safetext"
+	"chela/ui/wrap"
 )
 
 const (
@@ -82,7 +83,7 @@ func (r *Renderer) render(source string, width int, refs []parser.Reference) []s
 	}
 	doc, _ := parse(source, refs)
 	c := canvas{Renderer: r, source: []byte(source)}
-	if lines := fit(c.blocks(doc.FirstChild(), nil, width, 0, true), width); lines != nil {
+	if lines := wrap.Cut(c.blocks(doc.FirstChild(), nil, width, 0, true), width); lines != nil {
 		return lines
 	}
 	return []string{}
@@ -131,7 +132,7 @@ func tooHeavy(source string) bool {
 func (r *Renderer) plain(source string, width int) []string {
 	var out []string
 	for line := range strings.SplitSeq(strings.Trim(source, "\n"), "\n") {
-		out = append(out, hardWrap(r.pens.get(face{}).Draw(line), width)...)
+		out = append(out, wrap.Hard(r.pens.get(face{}).Draw(line), width)...)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"chela/ui/safetext"
+	"chela/ui/wrap"
 )
 
 // maxTail is how much of a stream may be open, in bytes, before it is shown
@@ -163,7 +164,7 @@ func (s *Stream) update() {
 	c := canvas{Renderer: s.r, source: []byte(source)}
 	first := doc.FirstChild()
 	if end, at := s.boundary(doc, source); at > 0 && !s.done {
-		s.lines = join(s.lines, fit(c.blocks(first, end, s.width, 0, true), s.width))
+		s.lines = join(s.lines, wrap.Cut(c.blocks(first, end, s.width, 0, true), s.width))
 		if len(fresh) > 0 {
 			// References of what stays open are found again with it.
 			_, fresh = parse(source[:at], s.refs)
@@ -173,7 +174,7 @@ func (s *Stream) update() {
 		s.tail = strings.Clone(s.tail[at:])
 		first = end
 	}
-	s.open = fit(c.blocks(first, nil, s.width, 0, true), s.width)
+	s.open = wrap.Cut(c.blocks(first, nil, s.width, 0, true), s.width)
 	if s.open == nil {
 		s.open = []string{}
 	}

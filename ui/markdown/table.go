@@ -5,6 +5,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	extast "github.com/yuin/goldmark/extension/ast"
+
+	"chela/ui/wrap"
 )
 
 // minColumn is the least width of a column in which wrapped text can be read.
@@ -86,7 +88,7 @@ func row(cells []string, widths []int, align []extast.Alignment, bar string) []s
 	height := 1
 	for i, w := range widths {
 		if i < len(cells) {
-			wrapped[i] = wrap(cells[i], w)
+			wrapped[i] = wrap.Words(cells[i], w)
 			height = max(height, len(wrapped[i]))
 		}
 	}
@@ -137,11 +139,11 @@ func (c canvas) records(rows [][]string, width int) []string {
 			if j < len(rows[0]) && rows[0][j] != "" {
 				name = rows[0][j] + " "
 			}
-			out = append(out, wrap(name+cell, width)...)
+			out = append(out, wrap.Words(name+cell, width)...)
 		}
 	}
 	if len(rows) == 1 {
-		out = wrap(strings.Join(rows[0], "\n"), width)
+		out = wrap.Words(strings.Join(rows[0], "\n"), width)
 	}
 	return out
 }

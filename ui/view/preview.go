@@ -11,6 +11,7 @@ import (
 	"chela/ui/diff"
 	"chela/ui/pane"
 	"chela/ui/safetext"
+	"chela/ui/wrap"
 )
 
 // MaxCommand is the length in bytes of a command or an address above which it
@@ -100,7 +101,7 @@ func (v *preview) change(out *writer, o diff.Options) []int {
 
 // path draws the file's path whole, and the size of the change beside it.
 func (o *writer) path(path, size string) {
-	rows := hardwrap(strings.ReplaceAll(safetext.Command(path), "\n", safetext.NewlineMark), o.w)
+	rows := wrap.Hard(strings.ReplaceAll(safetext.Command(path), "\n", safetext.NewlineMark), o.w)
 	last := len(rows) - 1
 	for i, row := range rows {
 		rows[i] = o.st.Strong.Render(row)

@@ -11,6 +11,7 @@ import (
 	"chela/themes"
 	"chela/ui/markdown/syntax"
 	"chela/ui/safetext"
+	"chela/ui/wrap"
 )
 
 // sheet is a text that was laid out for a width: what a tab shows.
@@ -74,7 +75,7 @@ func (o *writer) verbatim(lines []string, first, next string) {
 		if i == 0 {
 			lead = first
 		}
-		for k, row := range hardwrap(line, max(o.w-n, 1)) {
+		for k, row := range wrap.Hard(line, max(o.w-n, 1)) {
 			if k > 0 {
 				lead = indent
 			}
@@ -89,7 +90,7 @@ const labelWidth = 12
 // fact is a labelled value, in as many lines as it takes, with no blank of it
 // lost. The value must be harmless already.
 func (o *writer) fact(label, value string, style lipgloss.Style) {
-	o.labelled(label, value, style, hardwrap)
+	o.labelled(label, value, style, wrap.Hard)
 }
 
 // says is [writer.fact] for a sentence, which breaks at blanks.
@@ -120,22 +121,6 @@ func (o *writer) heading(text string) {
 	o.lines = append(o.lines, o.st.Subtle.Render(text))
 }
 
-// hardwrap breaks a line, styled or not, where the width is reached.
-func hardwrap(line string, w int) []string {
-	if len(line) <= w || ansi.StringWidth(line) <= w {
-		return []string{line}
-	}
-	if !strings.Contains(line, "\x1b") {
-		return strings.Split(ansi.Hardwrap(line, w, true), "\n")
-	}
-	var b strings.Builder
-	wrap := lipgloss.NewWrapWriter(&b)
-	// Writing to a Builder cannot fail.
-	_, _ = wrap.Write([]byte(ansi.Hardwrap(line, w, true)))
-	_ = wrap.Close()
-	return strings.Split(b.String(), "\n")
-}
-
 // source colours harmless text as a language, line by line.
 func source(st *themes.Styles, text, language string) []string {
 	if text == "" {
@@ -157,13 +142,7 @@ func pretty(raw string) string {
 
 // clip makes lines fit w by h cells.
 func clip(lines []string, w, h int) []string {
-	lines = lines[:min(len(lines), max(h, 0))]
-	for i, l := range lines {
-		if len(l) > w && ansi.StringWidth(l) > w {
-			lines[i] = ansi.Truncate(l, w, "…")
-		}
-	}
-	return lines
+	return wrap.Cut(lines[:min(len(lines), max(h, 0))], w)
 }
 
 // ends puts left and right at the two ends of a line of w cells; the right one,
