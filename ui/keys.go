@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -191,6 +192,9 @@ func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 		if s, ok := v.(scroller); ok && wheel != 0 {
 			s.Scroll(wheel)
 		}
+		if click, ok := msg.(tea.MouseClickMsg); ok && click.Button == tea.MouseLeft {
+			return m.clickView(v, e.X, e.Y)
+		}
 		return nil
 	}
 	f, ok := m.layout.At(e.X, e.Y)
@@ -221,6 +225,40 @@ func (m *Model) scrollerOf(f Focus) scroller {
 	default:
 		return m.conversation
 	}
+}
+
+// clicker is a view whose lines a click can choose; y counts from the first
+// line inside the border. ok is false where a click means nothing.
+type clicker interface {
+	Click(y int) (act pane.Action, ok bool)
+}
+
+// clickView hands a click to the view on top. Over the queue and the review it
+// only marks the line: what is chosen there may decide a call, and that takes a
+// key.
+func (m *Model) clickView(v view.View, x, y int) tea.Cmd {
+	c, ok := v.(clicker)
+	r := m.viewRect(v)
+	inner := Rect{r.X + 1, r.Y + 1, r.W - 2, r.H - 2}
+	if !ok || !inner.Contains(x, y) {
+		return nil
+	}
+	act, ok := c.Click(y - inner.Y)
+	switch {
+	case !ok:
+		return nil
+	case m.deciding():
+		return m.say("a click decides no call: " + intent.Show("enter") + " chooses the marked line")
+	}
+	return m.act(act)
+}
+
+// deciding reports whether calls that wait are what the keys are about.
+func (m *Model) deciding() bool {
+	return m.focus == FocusApprovals || slices.ContainsFunc(m.views, func(v view.View) bool {
+		_, review := v.(*view.Review)
+		return review
+	})
 }
 
 // click focuses a pane and hands it the line.

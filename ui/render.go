@@ -400,22 +400,27 @@ func (m *Model) footer(w int) string {
 	return ""
 }
 
-// drawView draws what is open over the panes.
-func (m *Model) drawView(frame string, v view.View, now time.Time) string {
+// viewRect is where a view is drawn, its border included.
+func (m *Model) viewRect(v view.View) Rect {
 	body := m.layout.H - 1
 	w, h := v.Size(m.layout.W, body)
 	w, h = clamp(w, min(16, m.layout.W), m.layout.W), clamp(h, min(4, body), body)
-	r := Rect{(m.layout.W - w) / 2, (body - h) / 3, w, h}
+	return Rect{(m.layout.W - w) / 2, (body - h) / 3, w, h}
+}
+
+// drawView draws what is open over the panes.
+func (m *Model) drawView(frame string, v view.View, now time.Time) string {
+	r := m.viewRect(v)
 	if timed, ok := v.(interface{ SetNow(time.Time) }); ok {
 		timed.SetNow(now)
 	}
-	lines := v.Lines(w-2, h-2)
+	lines := v.Lines(r.W-2, r.H-2)
 	if t, ok := v.(view.Typist); ok && v == m.top() {
 		if x, y, ok := t.Cursor(); ok {
-			m.frame.cursor = tea.NewCursor(r.X+1+min(x, w-3), r.Y+1+y)
+			m.frame.cursor = tea.NewCursor(r.X+1+min(x, r.W-3), r.Y+1+y)
 		}
 	}
-	return overlay(frame, r, box(lines, w, h, v.Title(), v.Note(), v == m.top(), m.st))
+	return overlay(frame, r, box(lines, r.W, r.H, v.Title(), v.Note(), v == m.top(), m.st))
 }
 
 // drawHints draws the completion list over the message's box.

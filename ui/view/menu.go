@@ -144,19 +144,36 @@ func (m *Menu) Handle(i intent.Intent) (pane.Action, bool) {
 	case intent.PageDown:
 		m.at += max(m.rows-1, 1)
 	case intent.Open:
-		c := m.current()
-		switch {
-		case c == nil:
-			return pane.Say{Text: "nothing matches: type less"}, true
-		case c.Why != "":
-			return pane.Say{Text: c.Why}, true
-		}
-		return c.Action, true
+		return m.choose(), true
 	default:
 		return nil, false
 	}
 	m.at = max(0, min(m.at, last))
 	return nil, true
+}
+
+// choose is what the marked choice does.
+func (m *Menu) choose() pane.Action {
+	c := m.current()
+	switch {
+	case c == nil:
+		return pane.Say{Text: "nothing matches: type less"}
+	case c.Why != "":
+		return pane.Say{Text: c.Why}
+	}
+	return c.Action
+}
+
+// Click marks and chooses the line y, as drawn last; ok is false where there is
+// no choice, such as in the field.
+func (m *Menu) Click(y int) (act pane.Action, ok bool) {
+	row := y - menuHead
+	i := m.top + row
+	if row < 0 || row >= m.rows || i >= m.count() {
+		return nil, false
+	}
+	m.at = i
+	return m.choose(), true
 }
 
 // current is the marked choice, or nil.
@@ -203,11 +220,14 @@ func (m *Menu) Cursor() (int, int, bool) {
 	return c.X + 1, 0, true
 }
 
+// menuHead is how many lines stand above the choices: the field and a blank.
+const menuHead = 2
+
 // Lines draws the field, the choices and the hint.
 func (m *Menu) Lines(w, h int) []string {
 	m.field.SetWidth(max(w-5, 1))
 	out := []string{" " + m.field.View(), ""}
-	m.rows = max(h-3, 1)
+	m.rows = max(h-menuHead-1, 1)
 	if m.at < m.top {
 		m.top = m.at
 	}
