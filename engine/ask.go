@@ -9,6 +9,7 @@ import (
 
 	"chela/engine/event"
 	"chela/engine/ollama"
+	"chela/engine/pipeline"
 	"chela/tiers"
 )
 
@@ -20,7 +21,7 @@ type answer struct{ id, model string }
 // not to take tools, or not to think, is asked again without; that is
 // remembered, and said once.
 func (s *Session) ask(ctx context.Context, turn int) (ollama.Reply, answer, error) {
-	for id := newID(); ; {
+	for id := pipeline.NewID(); ; {
 		s.mu.Lock()
 		req, client := s.request(), s.client
 		s.mu.Unlock()

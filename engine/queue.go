@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"chela/engine/event"
+	"chela/engine/pipeline"
 )
 
 // ErrEmpty is returned for a prompt without text.
@@ -17,7 +18,8 @@ var ErrEmpty = errors.New("the prompt is empty: write what you want done")
 // ErrNoModel is returned for a prompt to a session that has no model.
 var ErrNoModel = errors.New("no model is picked yet: pick one first")
 
-// ErrClosed is returned for what is asked of a closed engine or session.
+// ErrClosed is returned for prompts, calls and settings that are given to a
+// session that was closed, by itself or with its engine.
 var ErrClosed = errors.New("the session is closed: open it again to go on")
 
 // Submit hands a prompt to the session. If a turn runs, the prompt waits in
@@ -47,7 +49,7 @@ func (s *Session) Submit(text string) error {
 		at = s.sent
 		s.sent++
 	}
-	s.queue = slices.Insert(s.queue, at, event.Queued{ID: newID(), Text: text})
+	s.queue = slices.Insert(s.queue, at, event.Queued{ID: pipeline.NewID(), Text: text})
 	s.publishQueue()
 	return nil
 }

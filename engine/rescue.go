@@ -21,7 +21,7 @@ func (s *Session) rescue(reply *ollama.Reply) []pipeline.Call {
 	calls := make([]pipeline.Call, len(r.Calls))
 	for i, c := range r.Calls {
 		calls[i] = pipeline.Call{
-			ID: newID(), Name: c.Name, Args: c.Args, Origin: toolkit.FromRescue,
+			ID: pipeline.NewID(), Name: c.Name, Args: c.Args, Origin: toolkit.FromRescue,
 			Doubt: fmt.Sprintf("found in the model's text (%s), not a native call", c.Family),
 			Note:  fmt.Sprintf("found in the model's text (%s): %s", c.Family, excerpt(c.Raw)),
 		}

@@ -81,7 +81,7 @@ type State struct {
 func (e *Engine) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 	now := e.cfg.Now()
 	rec := store.Session{
-		ID: newID(), Title: o.Title, Workspace: e.cfg.Workspace, Mode: e.cfg.Settings.Security.Mode.String(), Created: now, Updated: now,
+		ID: pipeline.NewID(), Title: o.Title, Workspace: e.cfg.Workspace, Mode: e.cfg.Settings.Security.Mode.String(), Created: now, Updated: now,
 	}
 	if o.ID != "" {
 		old, err := e.cfg.Store.Session(ctx, o.ID)

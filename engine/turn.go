@@ -21,7 +21,7 @@ import (
 // give it the results, until it answers without a call.
 func (s *Session) loop(ctx context.Context, turn int, text string) event.TurnEnded {
 	user, err := s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), store.Message{
-		ID: newID(), Session: s.rec.ID, Turn: turn, Role: store.RoleUser, Content: text, Created: s.engine.cfg.Now(),
+		ID: pipeline.NewID(), Session: s.rec.ID, Turn: turn, Role: store.RoleUser, Content: text, Created: s.engine.cfg.Now(),
 	})
 	if err != nil {
 		return event.TurnEnded{Reason: event.EndedError, Error: err.Error()}
@@ -95,7 +95,7 @@ func (s *Session) step(ctx context.Context, turn, step int) ([]pipeline.Call, *e
 	var calls []pipeline.Call
 	if err == nil && reply.Stats.DoneReason != "length" {
 		for _, c := range reply.Calls {
-			calls = append(calls, pipeline.Call{ID: newID(), Name: c.Name, Args: c.Args, Origin: toolkit.FromModel})
+			calls = append(calls, pipeline.Call{ID: pipeline.NewID(), Name: c.Name, Args: c.Args, Origin: toolkit.FromModel})
 		}
 		if len(calls) == 0 {
 			calls = s.rescue(&reply)
@@ -197,7 +197,7 @@ func (s *Session) act(ctx context.Context, turn, step int, calls []pipeline.Call
 func (s *Session) answer(ctx context.Context, turn int, call, tool, text string) error {
 	s.remember(api.Message{Role: "tool", Content: text, ToolName: tool, ToolCallID: call})
 	_, err := s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), store.Message{
-		ID: newID(), Session: s.rec.ID, Turn: turn, Role: store.RoleTool, Content: text, Call: call, Tool: tool, Created: s.engine.cfg.Now(),
+		ID: pipeline.NewID(), Session: s.rec.ID, Turn: turn, Role: store.RoleTool, Content: text, Call: call, Tool: tool, Created: s.engine.cfg.Now(),
 	})
 	return err
 }

@@ -12,7 +12,7 @@ import (
 // ask puts a call into the approval queue. It does not wait.
 func (p *Pipeline) ask(ctx context.Context, s *step, d Decision) error {
 	pending := Pending{
-		ID: newID(), Session: s.env.Session, Call: s.rec.ID, Turn: s.env.Turn, Plan: s.plan,
+		ID: NewID(), Session: s.env.Session, Call: s.rec.ID, Turn: s.env.Turn, Plan: s.plan,
 		Reasons: d.Reasons, Asked: p.now(), Offers: Offers(s.plan),
 	}
 	if err := p.Store.AskApproval(context.WithoutCancel(ctx), store.Approval{
@@ -60,7 +60,7 @@ func (p *Pipeline) await(ctx context.Context, s *step) error {
 	}
 	if a.Rule != nil {
 		r := *a.Rule
-		r.ID, r.Created = newID(), p.now()
+		r.ID, r.Created = NewID(), p.now()
 		if r.Workspace = s.env.Workspace.Root; a.Scope == ScopeSession {
 			r.Session = s.env.Session
 		}

@@ -20,11 +20,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 
 	"chela/engine/event"
 	"chela/store"
@@ -229,5 +226,3 @@ func (p *Pipeline) save(ctx context.Context, s *step) error {
 	s.rec = rec
 	return nil
 }
-
-func newID() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }

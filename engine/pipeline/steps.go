@@ -16,7 +16,7 @@ import (
 // emit is step 1: the call is recorded as it came, with its name repaired.
 func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 	if c.ID == "" {
-		c.ID = newID()
+		c.ID = NewID()
 	}
 	s := &step{env: env, doubt: c.Doubt}
 	tool, repaired, known := p.Tools.Resolve(c.Name)
