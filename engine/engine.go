@@ -5,8 +5,8 @@
 //
 // Guarantees:
 //
-//   - Methods of [Engine] and [Session] are safe for concurrent use and, where
-//     they do not take a context, do not wait for models or tools.
+//   - Methods of [Engine] and [Session] are safe for concurrent use. Those that
+//     take no context do not wait for models or tools; only Close does.
 //   - A finished message or call is in the store before its event is published.
 //   - A turn always ends with exactly one TurnEnded event, whatever happens.
 //   - Close cancels what runs, waits for it, and leaves no goroutine and no
@@ -24,14 +24,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"chela/engine/event"
 	"chela/engine/ollama"
 	"chela/engine/pipeline"
 	"chela/engine/settings"
 	"chela/store"
-	"chela/tiers"
 	"chela/toolkit"
 	"chela/toolkit/guard"
 )
@@ -80,7 +77,8 @@ type Engine struct {
 	closeErr error
 }
 
-// ErrEngineClosed is returned for what is asked of a closed engine.
+// ErrEngineClosed is returned by Open and Pull of an engine that is closing or
+// closed. What its sessions are asked then returns ErrClosed.
 var ErrEngineClosed = errors.New("chela is closing")
 
 // New builds an engine. The workspace is opened at once, so a folder that is
@@ -127,6 +125,19 @@ func (e *Engine) Settings() settings.Settings { return e.cfg.Settings }
 
 // Registry holds the tools.
 func (e *Engine) Registry() *toolkit.Registry { return e.cfg.Tools }
+
+// Server is the client of the Ollama server, for what needs no session.
+func (e *Engine) Server() *ollama.Client { return e.cfg.Server }
+
+// Remember keeps a value of last use, such as the theme. See store.LastTheme.
+func (e *Engine) Remember(ctx context.Context, key, value string) error {
+	return e.cfg.Store.Remember(ctx, key, value)
+}
+
+// RevokeRule ends a rule.
+func (e *Engine) RevokeRule(ctx context.Context, id string) error {
+	return e.cfg.Store.RevokeRule(ctx, id, e.cfg.Now())
+}
 
 // newWorkspace makes the tools' view of the project for one session.
 func (e *Engine) newWorkspace(session string) *toolkit.Workspace {
@@ -183,20 +194,3 @@ func firstFrame(stack []byte) string {
 	}
 	return ""
 }
-
-// Selection says which tools a model of this tier gets, and why.
-func (e *Engine) Selection(ctx context.Context, tier tiers.Tier, window int, promoted []string) tiers.Selection {
-	w := e.newWorkspace("")
-	missing := map[string]string{}
-	for _, t := range e.cfg.Tools.All() {
-		if err := t.Available(ctx, w); err != nil {
-			missing[t.Spec().Name] = err.Error()
-		}
-	}
-	return tiers.Select(e.cfg.Tools.Catalogue(missing), tiers.Request{
-		Tier: tier, Promote: e.cfg.Settings.Tools.Promote, Demote: e.cfg.Settings.Tools.Demote, Session: promoted,
-		Budget: window * e.cfg.Settings.Tools.Budget / 100,
-	})
-}
-
-func newID() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }
