@@ -94,7 +94,7 @@ func (f *FS) openVerified(op, given string) (*os.File, located, fs.FileInfo, err
 			f.opened(loc.rel)
 		}
 		fi, err := file.Stat()
-		if err == nil && f.stillThere(op, given, loc.rel, fi) {
+		if err == nil && f.stillThere(loc.rel, fi) {
 			return file, loc, fi, nil
 		}
 		_ = file.Close()
@@ -102,10 +102,42 @@ func (f *FS) openVerified(op, given string) (*os.File, located, fs.FileInfo, err
 	return nil, located{}, nil, fmt.Errorf("%s %s: %w: try again", op, given, ErrRaced)
 }
 
-// stillThere reports whether rel has no link in it and names the object fi.
-func (f *FS) stillThere(op, given, rel string, fi fs.FileInfo) bool {
-	again, err := f.resolve(op, given, rel)
-	return err == nil && !again.linked && again.rel == rel && again.info != nil && os.SameFile(again.info, fi)
+// stillThere reports whether rel has no link in it and names the object fi. It
+// goes down by handles: each directory is proved to be the entry of the one
+// above before anything is looked up in it. Looking rel up again by its path
+// would follow a link that is swapped in between two components.
+func (f *FS) stillThere(rel string, fi fs.FileInfo) bool {
+	if rel == "." {
+		root, err := f.root.Stat(".")
+		return err == nil && os.SameFile(root, fi)
+	}
+	dir := f.root
+	defer func() {
+		if dir != f.root {
+			_ = dir.Close()
+		}
+	}()
+	for {
+		name, below, more := strings.Cut(rel, "/")
+		entry, err := dir.Lstat(name)
+		if err != nil || entry.Mode()&fs.ModeSymlink != 0 {
+			return false
+		}
+		if !more {
+			return os.SameFile(entry, fi)
+		}
+		next, err := dir.OpenRoot(name)
+		if err != nil {
+			return false
+		}
+		if dir != f.root {
+			_ = dir.Close()
+		}
+		dir, rel = next, below
+		if opened, err := dir.Stat("."); err != nil || !os.SameFile(opened, entry) {
+			return false
+		}
+	}
 }
 
 // Open opens a regular file for reading. It never blocks on a FIFO or device:

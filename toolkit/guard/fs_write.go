@@ -247,7 +247,7 @@ func (f *FS) openParent(op, given, rel string, create bool) (*os.Root, error) {
 		return nil, fmt.Errorf("%s %s: cannot open its directory: %w", op, given, underlying(err))
 	}
 	info, err := dir.Stat(".")
-	if err != nil || !f.stillThere(op, given, rel, info) {
+	if err != nil || !f.stillThere(rel, info) {
 		_ = dir.Close()
 		return nil, fmt.Errorf("%s %s: %w: try again", op, given, ErrRaced)
 	}
