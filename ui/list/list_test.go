@@ -213,6 +213,27 @@ func TestSelectionStaysInViewAndOnItsItem(t *testing.T) {
 	}
 }
 
+func TestWhatIsSelectedComesAlongWhenKeysMoveTheView(t *testing.T) {
+	l := filled(20, 5, 20, 2)
+	l.SetSelecting(true)
+	for _, step := range []struct {
+		name string
+		move func()
+		want string
+	}{
+		{"to the start", l.Home, "0"},
+		{"a page down", func() { l.ScrollPages(1) }, "2"},
+		{"to the end", l.End, "19"},
+		{"a page up", func() { l.ScrollPages(-1) }, "17"},
+	} {
+		step.move()
+		it, _ := l.Selected()
+		if it.ID() != step.want || !slices.ContainsFunc(l.Lines(), func(s string) bool { return strings.HasPrefix(s, ">") }) {
+			t.Errorf("%s: %s is selected, want %s; shown: %q", step.name, it.ID(), step.want, l.Lines())
+		}
+	}
+}
+
 func TestItemAtMatchesWhatIsDrawn(t *testing.T) {
 	l := filled(20, 7, 20, 3)
 	l.Home()

@@ -39,8 +39,15 @@ func (l *List) ScrollLines(n int) {
 	l.stay()
 }
 
-// ScrollPages moves the view by n pages, which overlap by one line.
-func (l *List) ScrollPages(n int) { l.ScrollLines(n * max(l.height-1, 1)) }
+// ScrollPages moves the view by n pages, which overlap by one line. The
+// selection comes along as far as it takes to stay in view.
+func (l *List) ScrollPages(n int) {
+	l.ScrollLines(n * max(l.height-1, 1))
+	if l.selecting && len(l.items) > 0 {
+		first, last := l.span()
+		l.sel = min(max(l.sel, first), last)
+	}
+}
 
 // ScrollItems moves the view to the start of an item: the n-th below the first
 // visible one, or above it if n is negative, where the start of a partly hidden
@@ -65,16 +72,23 @@ func (l *List) ScrollItems(n int) {
 	l.stay()
 }
 
-// Home shows the start.
+// Home shows the start and selects the first item: what a key acts on must be
+// on the screen.
 func (l *List) Home() {
+	if l.selecting {
+		l.sel = 0
+	}
 	l.settle()
 	l.leave()
 	l.top, l.off = 0, 0
 	l.stay()
 }
 
-// End shows the end and follows it from now on.
+// End shows the end, follows it from now on and selects the last item.
 func (l *List) End() {
+	if l.selecting {
+		l.sel = max(len(l.items)-1, 0)
+	}
 	l.follow = true
 	l.settle()
 }

@@ -80,8 +80,6 @@ func (r *callRow) right() string {
 		if took := Took(c.Duration(c.ReturnedAt)); took != "" {
 			return st.Faint.Render(took)
 		}
-	case store.CallWaiting:
-		return style.Render("wait")
 	}
 	return style.Render(calls.Word(c.State))
 }
@@ -113,10 +111,8 @@ func (r *callRow) why() string {
 	c := r.call
 	var reason string
 	switch {
-	case c.State == store.CallDenied && c.Reason != "":
-		reason = c.Reason
-	case c.State == store.CallDenied && len(c.Reasons) > 0 && c.By != "you":
-		reason = strings.Join(c.Reasons, "; ")
+	case c.State == store.CallDenied:
+		reason = denial(c)
 	case c.Error != nil:
 		reason = c.Error.Message
 	case c.State == store.CallInterrupted:
@@ -131,4 +127,22 @@ func (r *callRow) why() string {
 	default:
 		return word + " · " + reason
 	}
+}
+
+// denial says who denied a call, and why, to the person; what the model reads
+// speaks of the person as of somebody else.
+func denial(c *calls.Call) string {
+	switch {
+	case c.By == "you" && c.Reason != "":
+		return "by you: " + c.Reason
+	case c.By == "you":
+		return "by you"
+	case c.Reason != "":
+		return c.Reason
+	case len(c.Reasons) > 0:
+		return strings.Join(c.Reasons, "; ")
+	case c.Error != nil:
+		return c.Error.Message
+	}
+	return ""
 }

@@ -229,12 +229,34 @@ func (v *Conversation) Lines(w, h int) []string {
 		return v.empty
 	}
 	if w > 8 { // a margin, so that text does not lean on the border
-		for i, l := range v.lines(w-2, h) {
-			v.drawn[i] = " " + l
+		lines := v.lines(w-2, h)
+		first, last := v.marked(lines)
+		for i, l := range lines {
+			v.drawn[i] = cursor(v.look.st, i >= first && i < last) + l
 		}
 		return v.drawn
 	}
 	return v.lines(w, h)
+}
+
+// marked are the lines of the selected item, without blank ones around it. The
+// margin says which they are, so that it is not a matter of colour alone.
+func (v *Conversation) marked(lines []string) (first, last int) {
+	it, ok := v.list.Selected()
+	if !ok {
+		return 0, 0
+	}
+	for y, l := range lines {
+		i, _, shown := v.list.ItemAt(y)
+		if !shown || v.list.At(i).ID() != it.ID() || strings.TrimSpace(l) == "" {
+			continue
+		}
+		if last == 0 {
+			first = y
+		}
+		last = y + 1
+	}
+	return first, last
 }
 
 func (v *Conversation) lines(w, h int) []string {

@@ -18,6 +18,7 @@ const maxIndent = 8
 
 // Lines draws the tree into at most h lines of at most w cells.
 func (f *Files) Lines(w, h int) []string {
+	f.width = w
 	if f.tree.Err != "" {
 		lines := strings.Split(ansi.Wrap("✗ cannot read: "+safetext.Line(f.tree.Err), max(w-2, 1), ""), "\n")
 		for i, l := range lines {

@@ -3,7 +3,10 @@ package pane
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"chela/themes"
 	"chela/ui/intent"
@@ -40,6 +43,7 @@ type Files struct {
 	rows    []fileRow // what is unfolded, in order
 	sel     int
 	view    viewport
+	width   int // drawn last
 }
 
 // fileRow is a line of the tree.
@@ -271,14 +275,26 @@ func (f *Files) Click(y int) Action {
 	return nil
 }
 
-// Title is the pane's title, with the branch and how many files differ.
+// Title is the pane's title, with the branch and how many files differ. It is
+// made for the width drawn last: where that has no room for all, the count is
+// shortened first and the branch cut then.
 func (f *Files) Title() string {
-	parts := []string{"Files"}
-	if f.tree.Branch != "" {
-		parts = append(parts, safetext.Line(f.tree.Branch))
+	const name, sep = "Files", " · "
+	room := f.width - 3 // the title's edge and blanks
+	branch := safetext.Line(f.tree.Branch)
+	title := func(branch, changed string) string {
+		parts := slices.DeleteFunc([]string{name, branch, changed}, func(s string) bool { return s == "" })
+		return strings.Join(parts, sep)
 	}
-	if f.tree.Changed > 0 {
-		parts = append(parts, fmt.Sprintf("%d M", f.tree.Changed))
+	if f.tree.Changed == 0 {
+		return title(branch, "")
 	}
-	return strings.Join(parts, " · ")
+	if whole := title(branch, fmt.Sprintf("%d changed", f.tree.Changed)); room <= 0 || ansi.StringWidth(whole) <= room {
+		return whole
+	}
+	short := fmt.Sprintf("±%d", f.tree.Changed)
+	if room -= ansi.StringWidth(name + sep + sep + short); room < 2 {
+		return title("", short)
+	}
+	return title(ansi.Truncate(branch, room, "…"), short)
 }

@@ -199,3 +199,28 @@ func TestNaturalOrderIsAnOrder(t *testing.T) {
 		}
 	})
 }
+
+func TestTheFilesTitleKeepsTheCountWhateverTheBranch(t *testing.T) {
+	f := tree()
+	for _, c := range []struct {
+		width   int
+		branch  string
+		changed int
+		want    string
+	}{
+		{40, "main", 2, "Files · main · 2 changed"},
+		{24, "main", 2, "Files · main · ±2"},
+		{24, "feature/of-a-long-name", 12, "Files · featur… · ±12"},
+		{15, "feature/of-a-long-name", 12, "Files · ±12"},
+		{40, "", 1, "Files · 1 changed"},
+		{40, "main", 0, "Files · main"},
+	} {
+		some := someTree()
+		some.Branch, some.Changed = c.branch, c.changed
+		f.SetTree(some)
+		f.Lines(c.width, 10)
+		if got := f.Title(); got != c.want {
+			t.Errorf("%d cells: %q, want %q", c.width, got, c.want)
+		}
+	}
+}

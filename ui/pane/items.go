@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"chela/store"
 	"chela/themes"
 	"chela/ui/calls"
 	"chela/ui/markdown"
@@ -201,7 +202,11 @@ func (c *callLine) Render(width int, selected bool) []string {
 	}
 	out := []string{spread(left, right, width-2) + indent}
 	if e := c.call.Error; e != nil && c.call.Finished() {
-		out = append(out, indent+indent+st.Faint.Render(ansi.Truncate(safetext.Line(firstLine(e.Message)), max(width-6, 1), "…")))
+		why := e.Message
+		if c.call.State == store.CallDenied {
+			why = denial(c.call)
+		}
+		out = append(out, indent+indent+st.Faint.Render(ansi.Truncate(safetext.Line(firstLine(why)), max(width-6, 1), "…")))
 	}
 	return out
 }

@@ -8,7 +8,9 @@
 package pane
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -110,11 +112,39 @@ func spaces(n int) string {
 	return out + blanks[:n]
 }
 
-// brief is the one-line gist of a call for the places where it is listed.
+// brief is the one-line gist of a call for the places where it is listed: what
+// its plan says, or the values of its arguments where it got no plan.
 func brief(c *calls.Call) string {
-	s := c.Summary
-	if c.Tool != "" && s == "{}" {
-		return ""
+	if c.Summary == c.Args || c.Summary == c.Emitted {
+		if text, ok := values(c.Summary); ok {
+			return text
+		}
 	}
-	return s
+	return c.Summary
+}
+
+// values are the values of a flat JSON object in the order they were written,
+// without the names, which a line has no room for. ok is false for anything
+// else.
+func values(raw string) (text string, ok bool) {
+	dec := json.NewDecoder(strings.NewReader(raw))
+	dec.UseNumber()
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return "", false
+	}
+	var out []string
+	for dec.More() {
+		if _, err := dec.Token(); err != nil { // the name
+			return "", false
+		}
+		value, err := dec.Token()
+		if _, nested := value.(json.Delim); err != nil || nested {
+			return "", false
+		}
+		out = append(out, fmt.Sprint(value))
+	}
+	if _, err := dec.Token(); err != nil { // the object's end
+		return "", false
+	}
+	return strings.Join(out, " · "), true
 }

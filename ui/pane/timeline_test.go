@@ -147,3 +147,54 @@ func TestTimelineOpensWhatIsClicked(t *testing.T) {
 		t.Errorf("a click below the last call gives %v", act)
 	}
 }
+
+func TestACallWithoutAPlanIsListedByItsValues(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"path":"a/b.go","line":12,"all":true}`: "a/b.go · 12 · true",
+		`{}`:                                     "",
+		`{"todos":[{"text":"x"}]}`:               `{"todos":[{"text":"x"}]}`,
+		`{"path":"a`:                             `{"path":"a`,
+		`no object`:                              "no object",
+	} {
+		if got := brief(&calls.Call{Tool: "read_file", Emitted: raw, Summary: raw}); got != want {
+			t.Errorf("%s is listed as %q, want %q", raw, got, want)
+		}
+	}
+	if got := brief(&calls.Call{Args: `{"command":"x"}`, Summary: `{"a":"planned"}`}); got != `{"a":"planned"}` {
+		t.Errorf("what a plan says became %q", got)
+	}
+}
+
+func TestADenialSpeaksToThePerson(t *testing.T) {
+	denied := func(c calls.Call) string {
+		c.State, c.Error = store.CallDenied, &toolkit.Error{Message: "denied by the user, exec was not run."}
+		return strings.Join((&callLine{&look{st: screentest.Styles()}, &c}).Render(60, false), "\n")
+	}
+	for name, c := range map[string]struct {
+		call calls.Call
+		want string
+	}{
+		"by you":        {calls.Call{By: "you"}, "by you"},
+		"with a reason": {calls.Call{By: "you", Reason: "wrong folder"}, "by you: wrong folder"},
+		"by a rule":     {calls.Call{By: "rule", Reasons: []string{"rule #2 denies it"}}, "rule #2 denies it"},
+	} {
+		if got := denied(c.call); !strings.Contains(got, c.want) || strings.Contains(got, "the user") {
+			t.Errorf("%s: %q lacks %q", name, got, c.want)
+		}
+	}
+}
+
+func TestTheSelectedMessageIsMarkedInTheMargin(t *testing.T) {
+	v := NewConversation(screentest.Styles(), calls.New())
+	v.Note("info", "first", "")
+	v.Note("info", "second\nand more", "")
+	frame := func() string { return screentest.PlainFrame(t, v.Lines(30, 6), 30, 6) }
+	if s := frame(); strings.Contains(s, "▌") {
+		t.Errorf("marked without the focus:\n%s", s)
+	}
+	v.Focus()
+	v.Handle(intent.End, true)
+	if s := frame(); strings.Count(s, "▌") != 2 || !strings.Contains(s, "▌· second") {
+		t.Errorf("the second note's two lines should be marked:\n%s", s)
+	}
+}
