@@ -23,7 +23,7 @@ type answer struct{ id, model string }
 func (s *Session) ask(ctx context.Context, turn int) (ollama.Reply, answer, error) {
 	for id := pipeline.NewID(); ; {
 		s.mu.Lock()
-		req, client := s.request(), s.client
+		req, client := s.request(), s.pick.client
 		s.mu.Unlock()
 		s.publish(turn, event.ModelState{Model: req.Model, State: "waiting"})
 		reply, err := client.Chat(ctx, req, ollama.Sink{
@@ -46,12 +46,12 @@ func (s *Session) without(turn int, req ollama.Request, kind ollama.Kind) bool {
 	switch {
 	case kind == ollama.NoTools && len(req.Tools) > 0:
 		if req.Model == s.rec.Model {
-			s.toolless = true
+			s.pick.toolless = true
 		}
 		n = event.Notice{Level: "warn", Text: req.Model + " cannot call tools: it can only answer.", Hint: "Pick a model with the tools capability to let it act."}
 	case kind == ollama.NoThinking && req.Think.Value != false:
 		if req.Model == s.rec.Model {
-			s.thinkless = true
+			s.pick.thinkless = true
 		}
 		n = event.Notice{Level: "info", Text: req.Model + " cannot think: it answers without.", Hint: "Set models.think to off in settings.yml to send it so at once."}
 	default:
@@ -64,24 +64,23 @@ func (s *Session) without(turn int, req ollama.Request, kind ollama.Kind) bool {
 // request builds what is sent. The caller holds mu. Everything before the last
 // messages is the same bytes as in the request before.
 func (s *Session) request() ollama.Request {
-	req := ollama.Request{Model: s.rec.Model, Window: s.window, Think: &api.ThinkValue{Value: false}}
-	if !s.thinkless && s.model.Has("thinking") {
+	req := ollama.Request{Model: s.rec.Model, Window: s.pick.window, Think: &api.ThinkValue{Value: false}}
+	if !s.pick.thinkless && s.pick.model.Has("thinking") {
 		req.Think = &api.ThinkValue{Value: s.thinks()}
-		if strings.HasPrefix(s.model.Family, "gptoss") || strings.Contains(s.rec.Model, "gpt-oss") {
+		if strings.HasPrefix(s.pick.model.Family, "gptoss") || strings.Contains(s.rec.Model, "gpt-oss") {
 			req.Think.Value = "low" // takes levels only, and never stops thinking wholly
 		}
 	}
 	req.Messages = append([]api.Message{{Role: "system", Content: s.system()}}, s.history...)
-	if !s.toolless {
-		for _, spec := range s.wire() {
-			req.Tools = append(req.Tools, spec.Wire())
-		}
+	for _, spec := range s.offered() {
+		req.Tools = append(req.Tools, spec.Wire())
 	}
 	return req
 }
 
 // thinks applies models.think. By default models under 12B do not think: with
-// tools they put their calls into the thinking, where they are lost.
+// tools they put their calls into the thinking, where they are lost. The caller
+// holds mu.
 func (s *Session) thinks() bool {
 	switch s.engine.cfg.Settings.Models.Think {
 	case "on":
@@ -89,5 +88,5 @@ func (s *Session) thinks() bool {
 	case "off":
 		return false
 	}
-	return s.decision.Tier > tiers.Essential
+	return s.pick.decision.Tier > tiers.Essential
 }

@@ -16,16 +16,16 @@ import (
 // only ever the store's, or ErrClosed.
 func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage) (pipeline.Outcome, error) {
 	s.mu.Lock()
-	if s.closed {
+	if s.life.closing() {
 		s.mu.Unlock()
 		return pipeline.Outcome{}, ErrClosed
 	}
-	s.direct.Add(1)
+	s.life.calls.Add(1)
 	s.mu.Unlock()
-	defer s.direct.Done()
+	defer s.life.calls.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)() // closing the session cancels it too
+	defer context.AfterFunc(s.life.ctx, cancel)() // closing the session cancels it too
 	out, err := s.engine.pipe.Do(ctx, pipeline.Env{
 		Workspace: s.engine.newWorkspace(s.rec.ID), Session: s.rec.ID, Mode: s.Mode, Attended: s.engine.cfg.Attended,
 		Publish: func(b event.Body) { s.publish(0, b) },

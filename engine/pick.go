@@ -7,7 +7,28 @@ import (
 
 	"chela/engine/ollama"
 	"chela/store"
+	"chela/tiers"
 )
+
+// pick is the model in use and what follows from it. The session's mu guards
+// it; the model's name, as it was picked, is in the session's record.
+type pick struct {
+	client    *ollama.Client // nil: none is picked yet
+	model     ollama.Model   // its details, as far as its server told them
+	window    int            // num_ctx, in tokens
+	decision  tiers.Decision
+	selection tiers.Selection
+	toolless  bool // it takes no tools: its details say so, or it refused them
+	thinkless bool // it refused to think
+	noted     bool // it was remembered as the last used
+}
+
+// knows reports whether a model's details are those in use.
+func (p *pick) knows(m ollama.Model) bool {
+	old := p.model
+	return old.Parameters == m.Parameters && old.ContextLength == m.ContextLength && old.Family == m.Family &&
+		slices.Equal(old.Capabilities, m.Capabilities)
+}
 
 // SetModel changes the model, from the next request to a model on: a turn that
 // runs is continued by the new one. The choice is remembered for the next
@@ -34,20 +55,20 @@ func (s *Session) useModel(ctx context.Context, name string) error {
 		}
 		m = ollama.Model{Name: name}
 	}
+	unavailable := s.engine.unavailable(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.client, s.rec.Model = client, name
-	s.noted, s.thinkless = false, false
-	s.take(ctx, m)
+	s.rec.Model, s.pick = name, pick{client: client}
+	s.take(m, unavailable)
 	return nil
 }
 
 // take takes a model's details as the truth. The caller holds mu.
-func (s *Session) take(ctx context.Context, m ollama.Model) {
-	s.model = m
-	s.toolless = len(m.Capabilities) > 0 && !m.Has("tools")
-	s.window = s.engine.window(m)
-	s.reroute(ctx)
+func (s *Session) take(m ollama.Model, unavailable map[string]string) {
+	s.pick.model = m
+	s.pick.toolless = len(m.Capabilities) > 0 && !m.Has("tools")
+	s.pick.window = s.engine.window(m)
+	s.reroute(unavailable)
 }
 
 // refresh looks at the model again before a turn: it may have been pulled anew
@@ -61,27 +82,39 @@ func (s *Session) refresh(ctx context.Context) {
 		return // the request that follows says it, with the remedy
 	}
 	s.mu.Lock()
-	old := s.model
-	same := old.Parameters == m.Parameters && old.ContextLength == m.ContextLength && old.Family == m.Family &&
-		slices.Equal(old.Capabilities, m.Capabilities)
-	if s.rec.Model != name || same {
-		s.mu.Unlock()
+	same := s.pick.knows(m)
+	s.mu.Unlock()
+	if same {
 		return
 	}
-	s.take(ctx, m)
+	unavailable := s.engine.unavailable(ctx)
+	s.mu.Lock()
+	current := s.rec.Model == name // no other one was picked meanwhile
+	if current {
+		s.take(m, unavailable)
+	}
 	s.mu.Unlock()
-	s.announce()
+	if current {
+		s.announce()
+	}
 }
 
 // noteModel remembers the model as the last used, once. A demonstration is no
 // preference.
 func (s *Session) noteModel(ctx context.Context) error {
 	s.mu.Lock()
-	name, noted := s.rec.Model, s.noted
-	s.noted = true
+	name, noted := s.rec.Model, s.pick.noted
+	s.pick.noted = true
 	s.mu.Unlock()
 	if noted || name == PocketModel {
 		return nil
 	}
 	return s.engine.cfg.Store.Remember(context.WithoutCancel(ctx), store.LastModel, name)
+}
+
+// modelName is the name of the model in use, as it was picked.
+func (s *Session) modelName() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rec.Model
 }

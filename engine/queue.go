@@ -22,6 +22,52 @@ var ErrNoModel = errors.New("no model is picked yet: pick one first")
 // session that was closed, by itself or with its engine.
 var ErrClosed = errors.New("the session is closed: open it again to go on")
 
+// prompts is the running turn and what waits behind it. The session's mu
+// guards it.
+type prompts struct {
+	cancel    context.CancelFunc // of the running turn; nil: none runs
+	cancelled bool               // the person cancelled it
+	idle      chan struct{}      // closed while none runs
+	waiting   []event.Queued
+	sent      int // so many at the head were sent since; the others are held
+}
+
+func (p *prompts) running() bool { return p.cancel != nil }
+
+// begin makes the context of the next turn.
+func (p *prompts) begin(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	p.cancel, p.cancelled, p.sent = cancel, false, 0
+	return ctx
+}
+
+// rest notes that the turn ended and no other follows.
+func (p *prompts) rest() {
+	p.cancel, p.cancelled, p.sent = nil, false, 0
+	close(p.idle)
+}
+
+// add puts a prompt last, or once the turn was cancelled, behind those that
+// were sent since.
+func (p *prompts) add(q event.Queued) {
+	at := len(p.waiting)
+	if p.cancelled {
+		at = p.sent
+		p.sent++
+	}
+	p.waiting = slices.Insert(p.waiting, at, q)
+}
+
+// remove takes out the prompt at a place.
+func (p *prompts) remove(i int) event.Queued {
+	q := p.waiting[i]
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	if i < p.sent {
+		p.sent--
+	}
+	return q
+}
+
 // Submit hands a prompt to the session. If a turn runs, the prompt waits in
 // the queue, where it can be edited and dropped, and starts when the turn ends.
 //
@@ -36,20 +82,15 @@ func (s *Session) Submit(text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.closed:
+	case s.life.closing():
 		return ErrClosed
-	case s.client == nil:
+	case s.pick.client == nil:
 		return ErrNoModel
-	case s.cancel == nil:
+	case !s.prompts.running():
 		s.start(text)
 		return nil
 	}
-	at := len(s.queue)
-	if s.cancelled {
-		at = s.sent
-		s.sent++
-	}
-	s.queue = slices.Insert(s.queue, at, event.Queued{ID: pipeline.NewID(), Text: text})
+	s.prompts.add(event.Queued{ID: pipeline.NewID(), Text: text})
 	s.publishQueue()
 	return nil
 }
@@ -59,26 +100,23 @@ func (s *Session) Submit(text string) error {
 func (s *Session) EditQueued(id, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.queue, func(q event.Queued) bool { return q.ID == id })
+	p := &s.prompts
+	i := slices.IndexFunc(p.waiting, func(q event.Queued) bool { return q.ID == id })
 	if i < 0 {
 		return errors.New("that prompt is not waiting any more")
 	}
 	drop := strings.TrimSpace(text) == ""
 	switch {
-	case drop || s.cancel == nil:
-		s.queue = slices.Delete(s.queue, i, i+1)
-		if i < s.sent {
-			s.sent--
-		}
-	case s.cancelled && i >= s.sent:
-		q := event.Queued{ID: id, Text: text}
-		s.queue = slices.Insert(slices.Delete(s.queue, i, i+1), s.sent, q)
-		s.sent++
+	case drop || !p.running():
+		p.remove(i)
+	case p.cancelled && i >= p.sent: // held until now
+		p.remove(i)
+		p.add(event.Queued{ID: id, Text: text})
 	default:
-		s.queue[i].Text = text
+		p.waiting[i].Text = text
 	}
 	s.publishQueue()
-	if !drop && s.cancel == nil {
+	if !drop && !p.running() {
 		s.start(text)
 	}
 	return nil
@@ -89,22 +127,32 @@ func (s *Session) EditQueued(id, text string) error {
 func (s *Session) Cancel() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cancel == nil {
+	if !s.prompts.running() {
 		return false
 	}
-	s.cancelled = true
-	s.cancel()
+	s.prompts.cancelled = true
+	s.prompts.cancel()
 	return true
 }
 
+// Idle returns a channel that is closed while no turn runs and none is about
+// to: held prompts (see Submit) may still be queued.
+func (s *Session) Idle() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prompts.idle
+}
+
 // publishQueue tells what waits. The caller holds mu.
-func (s *Session) publishQueue() { s.publish(0, event.QueueChanged{Prompts: slices.Clone(s.queue)}) }
+func (s *Session) publishQueue() {
+	s.publish(0, event.QueueChanged{Prompts: slices.Clone(s.prompts.waiting)})
+}
 
 // start runs a turn and then the queued ones. The caller holds mu, and no turn
 // runs.
 func (s *Session) start(text string) {
-	ctx := s.nextTurn()
-	s.idle = make(chan struct{})
+	ctx := s.prompts.begin(s.life.ctx)
+	s.prompts.idle = make(chan struct{})
 	s.engine.goRun("a turn", func(context.Context) {
 		for more := true; more; {
 			turn, end := s.turn(ctx, text)
@@ -113,30 +161,22 @@ func (s *Session) start(text string) {
 	})
 }
 
-// nextTurn makes the context of a turn. The caller holds mu.
-func (s *Session) nextTurn() context.Context {
-	ctx, cancel := context.WithCancel(s.ctx)
-	s.cancel, s.cancelled, s.sent = cancel, false, 0
-	return ctx
-}
-
 // endTurn publishes how a turn ended, and takes the next prompt out of the
 // queue if one may start. Both happen at once: who has seen TurnEnded finds
 // the session idle, or busy with the next prompt.
 func (s *Session) endTurn(turn int, end event.TurnEnded) (text string, ctx context.Context, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cancel()
+	p := &s.prompts
+	p.cancel()
 	s.publish(turn, end)
-	held := s.cancelled || end.Reason == event.EndedCancelled || end.Reason == event.EndedError
-	if len(s.queue) == 0 || s.closed || s.ctx.Err() != nil || held && s.sent == 0 {
-		s.cancel, s.cancelled, s.sent = nil, false, 0
-		close(s.idle)
+	held := p.cancelled || end.Reason == event.EndedCancelled || end.Reason == event.EndedError
+	if len(p.waiting) == 0 || s.life.closing() || held && p.sent == 0 {
+		p.rest()
 		return "", nil, false
 	}
-	text = s.queue[0].Text
-	s.queue = slices.Delete(s.queue, 0, 1)
-	ctx = s.nextTurn()
+	text = p.remove(0).Text
+	ctx = p.begin(s.life.ctx)
 	s.publishQueue()
 	return text, ctx, true
 }

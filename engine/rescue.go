@@ -14,7 +14,10 @@ import (
 // out of the reply: the conversation goes on with the calls in their proper
 // form, from which the model learns it.
 func (s *Session) rescue(reply *ollama.Reply) []pipeline.Call {
-	r := rescue.Parse(reply.Text, rescue.Options{Tools: s.offered(), Done: reply.Stats.DoneReason, Thinking: reply.Thinking})
+	s.mu.Lock()
+	tools := s.offered()
+	s.mu.Unlock()
+	r := rescue.Parse(reply.Text, rescue.Options{Tools: tools, Done: reply.Stats.DoneReason, Thinking: reply.Thinking})
 	if len(r.Calls) == 0 {
 		return nil
 	}
@@ -42,14 +45,4 @@ func excerpt(raw string) string {
 		return string(line)
 	}
 	return string(line[:most-1]) + "…"
-}
-
-// offered are the tools that were sent to the model.
-func (s *Session) offered() []*toolkit.Spec {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.toolless {
-		return nil
-	}
-	return s.wire()
 }

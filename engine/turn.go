@@ -209,6 +209,6 @@ func (s *Session) answer(ctx context.Context, turn int, call, tool, text string)
 func (s *Session) outputBudget(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	free := s.window - s.used
+	free := s.pick.window - s.used
 	return max(min(free/5, free*3/5/max(n, 1))*4, 1000)
 }
