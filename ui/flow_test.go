@@ -9,6 +9,7 @@ import (
 	"chela/engine/ollamatest"
 	"chela/engine/pipeline"
 	"chela/store"
+	"chela/ui/pane"
 )
 
 func (d *driver) file(name string) string {
@@ -396,3 +397,15 @@ func TestApprovingWithANote(t *testing.T) {
 		t.Errorf("the model read %q", got)
 	}
 }
+
+func TestThePreviewNumbersTheLinesThatThereAre(t *testing.T) {
+	d := start(t, setup{files: map[string]string{"a.go": "package a\n\nvar x = 1\n"}})
+	d.act(pane.PreviewFile{Path: "a.go"})
+	d.shows("1 package a", "3 var x = 1")
+	if strings.Contains(d.screen(), "┃ 4 ") {
+		t.Errorf("a line that is not there:\n%s", d.screen())
+	}
+}
+
+// act has a pane ask for something.
+func (d *driver) act(a pane.Action) { d.run(d.m.act(a)) }

@@ -252,7 +252,7 @@ func (m *Model) showPreview(p previewMsg) tea.Cmd {
 	if p.text == "" {
 		return m.say(safetext.Line(p.path) + " is empty")
 	}
-	clean := safetext.Block(strings.TrimSuffix(p.text, "\n"))
+	clean := safetext.Block(strings.TrimSuffix(p.text, "\n") + "\n")
 	lines := syntax.NewPalette(m.st.Code).Lines(clean, path.Base(p.path))
 	width := len(fmt.Sprint(len(lines)))
 	for i, l := range lines {
