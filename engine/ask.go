@@ -13,14 +13,22 @@ import (
 	"chela/tiers"
 )
 
-// answer says which message it is and which model gave it: the person may pick
-// another one meanwhile.
-type answer struct{ id, model string }
+// answer is what a model said to one request.
+type answer struct {
+	ollama.Reply
+	id      string // of the message
+	model   string // who said it: the person may pick another one meanwhile
+	partial bool   // it broke off, by an error or because it was cancelled
+}
+
+// cut reports whether the answer ends where no more fitted.
+func (a answer) cut() bool { return a.Stats.DoneReason == "length" }
 
 // ask sends the conversation and streams the answer. A model that turns out
 // not to take tools, or not to think, is asked again without; that is
-// remembered, and said once.
-func (s *Session) ask(ctx context.Context, turn int) (ollama.Reply, answer, error) {
+// remembered, and said once. An answer that comes with an error is what
+// arrived before it.
+func (s *Session) ask(ctx context.Context, turn int) (answer, error) {
 	for id := pipeline.NewID(); ; {
 		s.mu.Lock()
 		req, client := s.request(), s.pick.client
@@ -32,7 +40,7 @@ func (s *Session) ask(ctx context.Context, turn int) (ollama.Reply, answer, erro
 		})
 		var oe *ollama.Error
 		if !errors.As(err, &oe) || !s.without(turn, req, oe.Kind) {
-			return reply, answer{id, req.Model}, err
+			return answer{Reply: reply, id: id, model: req.Model, partial: err != nil}, err
 		}
 	}
 }

@@ -4,16 +4,15 @@ import (
 	"context"
 	"encoding/json"
 
-	"chela/engine/event"
 	"chela/engine/pipeline"
 	"chela/toolkit"
 )
 
 // Call takes one call of a person through the five steps, outside any turn. It
 // is recorded in the session like a model's calls, and judged by the same
-// judge, but the model does not see it. Cancelling the context, or
-// closing the session, cancels the call, and that is recorded. The error is
-// only ever the store's, or ErrClosed.
+// judge, but the model does not see it. Cancelling the context, or closing the
+// session, cancels the call, and that is recorded. The error is only ever the
+// store's, or ErrClosed; how the call itself went is in the outcome.
 func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage) (pipeline.Outcome, error) {
 	s.mu.Lock()
 	if s.life.closing() {
@@ -26,10 +25,7 @@ func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage) (
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life.ctx, cancel)() // closing the session cancels it too
-	out, err := s.engine.pipe.Do(ctx, pipeline.Env{
-		Workspace: s.engine.newWorkspace(s.rec.ID), Session: s.rec.ID, Mode: s.Mode, Attended: s.engine.cfg.Attended,
-		Publish: func(b event.Body) { s.publish(0, b) },
-	}, []pipeline.Call{{Name: tool, Args: args, Origin: toolkit.FromPerson}})
+	out, err := s.engine.pipe.Do(ctx, s.env(0), []pipeline.Call{{Name: tool, Args: args, Origin: toolkit.FromPerson}})
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ollama/ollama/api"
 
+	"chela/engine/event"
 	"chela/engine/pipeline"
 	"chela/store"
 )
@@ -22,15 +23,43 @@ func (s *Session) remember(m api.Message) {
 	s.history = append(s.history, m)
 }
 
+// storeMessage appends a message to the conversation on disk, also while the turn is
+// being cancelled. Session and time are filled
+// in.
+func (s *Session) storeMessage(ctx context.Context, m store.Message) error {
+	m.Session, m.Created = s.rec.ID, s.engine.cfg.Now()
+	_, err := s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), m)
+	return err
+}
+
+// addResult appends the result of a call to the conversation, for the model
+// and on disk.
+func (s *Session) addResult(ctx context.Context, turn int, call, tool, text string) error {
+	s.remember(toolResult(call, tool, text))
+	return s.storeMessage(ctx, store.Message{ID: pipeline.NewID(), Turn: turn, Role: store.RoleTool, Content: text, Call: call, Tool: tool})
+}
+
+// toolResult is the result of a call as the model sees it.
+func toolResult(call, tool, text string) api.Message {
+	return api.Message{Role: store.RoleTool, Content: text, ToolName: tool, ToolCallID: call}
+}
+
+// measure notes how much of the window was used, if the server counted it.
+func (s *Session) measure(st event.Stats) {
+	if st.PromptTokens <= 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = st.PromptTokens + st.Tokens
+}
+
 // repairHistory puts repaired names and arguments into the calls of the last
 // answer, before it is sent for the first time: a model learns the right form
 // from its own history.
 func (s *Session) repairHistory(outcomes []pipeline.Outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.history) == 0 {
-		return
-	}
 	last := &s.history[len(s.history)-1]
 	for i := range last.ToolCalls {
 		for _, o := range outcomes {
@@ -83,8 +112,9 @@ func (s *Session) restore(ctx context.Context) error {
 	}
 	for _, m := range messages {
 		s.rec.Turns = max(s.rec.Turns, m.Turn)
-		if len(m.Stats) > 0 {
-			s.restoreUsed(m.Stats)
+		var stats event.Stats
+		if len(m.Stats) > 0 && json.Unmarshal(m.Stats, &stats) == nil {
+			s.measure(stats)
 		}
 		if m.Role == store.RoleTool {
 			continue // follows the message that made the call
@@ -105,7 +135,7 @@ func (s *Session) restore(ctx context.Context) error {
 			if c.State == store.CallInterrupted || text == "" {
 				text = interruptedText
 			}
-			if err := s.answer(ctx, m.Turn, id, c.Tool, text); err != nil {
+			if err := s.addResult(ctx, m.Turn, id, c.Tool, text); err != nil {
 				return err
 			}
 		}
@@ -128,16 +158,6 @@ func restored(m store.Message, calls map[string]store.Call) api.Message {
 		out.ToolCalls = append(out.ToolCalls, apiCall(id, c.Tool, json.RawMessage(args)))
 	}
 	return out
-}
-
-func (s *Session) restoreUsed(stats json.RawMessage) {
-	var v struct {
-		Prompt int `json:"prompt_tokens"`
-		Tokens int `json:"tokens"`
-	}
-	if json.Unmarshal(stats, &v) == nil && v.Prompt > 0 {
-		s.used = v.Prompt + v.Tokens
-	}
 }
 
 // Transcript is everything stored about a session, for the screen.

@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -179,29 +177,4 @@ func (s *Session) endTurn(turn int, end event.TurnEnded) (text string, ctx conte
 	ctx = p.begin(s.life.ctx)
 	s.publishQueue()
 	return text, ctx, true
-}
-
-// turn runs one prompt until the model stops. It always returns how that
-// ended, also when something in it panics.
-func (s *Session) turn(ctx context.Context, text string) (turn int, end event.TurnEnded) {
-	s.mu.Lock()
-	s.rec.Turns++
-	turn = s.rec.Turns
-	if s.rec.Title == "" {
-		s.rec.Title = titleOf(text)
-	}
-	s.mu.Unlock()
-	defer func() {
-		if r := recover(); r != nil {
-			end = event.TurnEnded{
-				Reason: event.EndedError, Error: fmt.Sprintf("the turn failed inside: %v (at %s)", r, firstFrame(debug.Stack())),
-				Hint: "This is a fault of chela, please report it. Everything up to here is stored; send the prompt again to go on.",
-			}
-		}
-	}()
-	end = s.loop(ctx, turn, text)
-	if err := s.save(ctx); err != nil && end.Error == "" {
-		end = event.TurnEnded{Reason: event.EndedError, Error: err.Error(), Steps: end.Steps}
-	}
-	return turn, end
 }

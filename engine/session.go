@@ -141,6 +141,15 @@ func (s *Session) announce() {
 	})
 }
 
+// env is what the pipeline needs to know of the session for the calls of a
+// turn; 0: of a person.
+func (s *Session) env(turn int) pipeline.Env {
+	return pipeline.Env{
+		Workspace: s.engine.newWorkspace(s.rec.ID), Session: s.rec.ID, Turn: turn, Mode: s.Mode, Attended: s.engine.cfg.Attended,
+		Publish: func(b event.Body) { s.publish(turn, b) },
+	}
+}
+
 // system is the system prompt of this session. The caller holds mu.
 func (s *Session) system() string {
 	return prompt.System(prompt.Facts{Workspace: s.engine.cfg.Workspace, Tier: s.pick.decision.Tier})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/ollama/ollama/api"
@@ -17,38 +18,46 @@ import (
 	"chela/toolkit"
 )
 
+// turn runs one prompt until the model stops. It always returns how that
+// ended, also when something in it panics.
+func (s *Session) turn(ctx context.Context, text string) (turn int, end event.TurnEnded) {
+	s.mu.Lock()
+	s.rec.Turns++
+	turn = s.rec.Turns
+	if s.rec.Title == "" {
+		s.rec.Title = titleOf(text)
+	}
+	s.mu.Unlock()
+	defer func() {
+		if r := recover(); r != nil {
+			end = event.TurnEnded{
+				Reason: event.EndedError, Error: fmt.Sprintf("the turn failed inside: %v (at %s)", r, firstFrame(debug.Stack())),
+				Hint: "This is a fault of chela, please report it. Everything up to here is stored; send the prompt again to go on.",
+			}
+		}
+	}()
+	end = s.loop(ctx, turn, text)
+	if err := s.save(ctx); err != nil && end.Error == "" {
+		steps := end.Steps
+		end = *failed(err)
+		end.Steps = steps
+	}
+	return turn, end
+}
+
 // loop is the agent loop: ask the model, take its calls through the pipeline,
 // give it the results, until it answers without a call.
 func (s *Session) loop(ctx context.Context, turn int, text string) event.TurnEnded {
-	user, err := s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), store.Message{
-		ID: pipeline.NewID(), Session: s.rec.ID, Turn: turn, Role: store.RoleUser, Content: text, Created: s.engine.cfg.Now(),
-	})
-	if err != nil {
-		return event.TurnEnded{Reason: event.EndedError, Error: err.Error()}
-	}
-	s.remember(api.Message{Role: "user", Content: text})
-	s.publish(turn, event.TurnStarted{Message: user.ID, Prompt: text, Model: s.modelName(), Mode: s.Mode().String()})
-	if turn == 1 {
-		s.announce() // it has a title now
-	}
-	s.refresh(ctx)
-	if err := s.noteModel(ctx); err != nil {
-		return event.TurnEnded{Reason: event.EndedError, Error: err.Error()}
+	if err := s.openTurn(ctx, turn, text); err != nil {
+		return *failed(err)
 	}
 	limit := s.engine.cfg.Settings.Models.Steps
 	if limit <= 0 {
 		limit = settings.Default().Models.Steps
 	}
 	for step := 1; step <= limit; step++ {
-		calls, end := s.step(ctx, turn, step)
-		if end != nil {
-			return *end
-		}
-		end, err := s.act(ctx, turn, step, calls)
-		if err != nil {
-			return event.TurnEnded{Reason: event.EndedError, Error: err.Error(), Steps: step}
-		}
-		if end != nil {
+		if end := s.step(ctx, turn); end != nil {
+			end.Steps = step
 			return *end
 		}
 	}
@@ -58,23 +67,80 @@ func (s *Session) loop(ctx context.Context, turn int, text string) event.TurnEnd
 	}
 }
 
+// openTurn records and publishes the prompt, and looks at the model that it is
+// for.
+func (s *Session) openTurn(ctx context.Context, turn int, text string) error {
+	id := pipeline.NewID()
+	if err := s.storeMessage(ctx, store.Message{ID: id, Turn: turn, Role: store.RoleUser, Content: text}); err != nil {
+		return err
+	}
+	s.remember(api.Message{Role: store.RoleUser, Content: text})
+	s.publish(turn, event.TurnStarted{Message: id, Prompt: text, Model: s.modelName(), Mode: s.Mode().String()})
+	if turn == 1 {
+		s.announce() // it has a title now
+	}
+	s.refresh(ctx)
+	return s.noteModel(ctx)
+}
+
+// step asks the model once and takes its calls through the pipeline. It
+// returns how the turn ended; nil: it goes on.
+func (s *Session) step(ctx context.Context, turn int) *event.TurnEnded {
+	a, err := s.ask(ctx, turn)
+	var calls []pipeline.Call
+	if err == nil && !a.cut() {
+		if calls = native(a.Reply); len(calls) == 0 {
+			calls = s.rescue(&a.Reply)
+		}
+	}
+	if unkept := s.keep(ctx, turn, a, calls); unkept != nil {
+		return failed(unkept)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &event.TurnEnded{Reason: event.EndedCancelled}
+	case err != nil:
+		return failed(err)
+	case a.cut():
+		return cutOff(a.Stats)
+	case len(calls) > 0:
+		return s.act(ctx, turn, calls)
+	case strings.TrimSpace(a.Text) == "":
+		return empty(a)
+	}
+	return &event.TurnEnded{Reason: event.EndedDone}
+}
+
+// failed ends a turn with an error. A model server's comes with what to do.
+func failed(err error) *event.TurnEnded {
+	var oe *ollama.Error
+	if !errors.As(err, &oe) {
+		return &event.TurnEnded{Reason: event.EndedError, Error: err.Error()}
+	}
+	end := &event.TurnEnded{Reason: event.EndedError, Error: oe.Cause(), Hint: oe.Hint(), Action: oe.Action()}
+	if end.Action == "pull" {
+		end.Action = "pull " + oe.Model
+	}
+	return end
+}
+
 // empty ends a turn in which the model said nothing: never silently, or the
 // person waits for what will not come.
-func empty(model string, r ollama.Reply) event.TurnEnded {
-	end := event.TurnEnded{
-		Reason: event.EndedError, Error: fmt.Sprintf("%s gave an empty answer (%d tokens, none of them text or a call)", model, r.Stats.Tokens),
+func empty(a answer) *event.TurnEnded {
+	end := &event.TurnEnded{
+		Reason: event.EndedError, Error: fmt.Sprintf("%s gave an empty answer (%d tokens, none of them text or a call)", a.model, a.Stats.Tokens),
 		Hint: "Send the prompt again, in other words or smaller steps, or pick another model.",
 	}
-	if r.Thinking != "" {
-		end.Error = fmt.Sprintf("%s only thought and gave no answer", model)
+	if a.Thinking != "" {
+		end.Error = fmt.Sprintf("%s only thought and gave no answer", a.model)
 	}
 	return end
 }
 
 // cutOff ends a turn whose answer did not fit. What it holds may be half a
 // call, so nothing of it is run.
-func cutOff(st event.Stats) event.TurnEnded {
-	end := event.TurnEnded{
+func cutOff(st event.Stats) *event.TurnEnded {
+	end := &event.TurnEnded{
 		Reason: event.EndedError, Error: "the answer was cut off: the model's window is full, so nothing of it was run",
 		Hint: "Start a new session with /new, or ask for a smaller piece.",
 	}
@@ -85,121 +151,75 @@ func cutOff(st event.Stats) event.TurnEnded {
 	return end
 }
 
-// step asks the model once. It returns the calls to make, or how the turn ended.
-func (s *Session) step(ctx context.Context, turn, step int) ([]pipeline.Call, *event.TurnEnded) {
-	reply, from, err := s.ask(ctx, turn)
-	ended := func(e event.TurnEnded) ([]pipeline.Call, *event.TurnEnded) {
-		e.Steps = step
-		return nil, &e
-	}
+// native are the calls that the server found in an answer.
+func native(r ollama.Reply) []pipeline.Call {
 	var calls []pipeline.Call
-	if err == nil && reply.Stats.DoneReason != "length" {
-		for _, c := range reply.Calls {
-			calls = append(calls, pipeline.Call{ID: pipeline.NewID(), Name: c.Name, Args: c.Args, Origin: toolkit.FromModel})
-		}
-		if len(calls) == 0 {
-			calls = s.rescue(&reply)
-		}
+	for _, c := range r.Calls {
+		calls = append(calls, pipeline.Call{ID: pipeline.NewID(), Name: c.Name, Args: c.Args, Origin: toolkit.FromModel})
 	}
-	if serr := s.keep(ctx, turn, from, reply, calls, err != nil); serr != nil {
-		return ended(event.TurnEnded{Reason: event.EndedError, Error: serr.Error()})
-	}
-	var oe *ollama.Error
-	switch {
-	case err == nil && reply.Stats.DoneReason == "length":
-		return ended(cutOff(reply.Stats))
-	case err == nil && len(calls) == 0 && strings.TrimSpace(reply.Text) == "":
-		return ended(empty(from.model, reply))
-	case err == nil && len(calls) == 0:
-		return ended(event.TurnEnded{Reason: event.EndedDone})
-	case err == nil:
-		return calls, nil
-	case ctx.Err() != nil:
-		return ended(event.TurnEnded{Reason: event.EndedCancelled})
-	case errors.As(err, &oe):
-		end := event.TurnEnded{Reason: event.EndedError, Error: oe.Cause(), Hint: oe.Hint(), Action: oe.Action()}
-		if end.Action == "pull" {
-			end.Action = "pull " + oe.Model
-		}
-		return ended(end)
-	}
-	return ended(event.TurnEnded{Reason: event.EndedError, Error: err.Error()})
+	return calls
 }
 
 // keep stores and publishes what the model said. An answer that broke off is
 // kept as partial, without its calls: half a call must not run.
-func (s *Session) keep(ctx context.Context, turn int, from answer, reply ollama.Reply, calls []pipeline.Call, partial bool) error {
-	if reply.Text == "" && reply.Thinking == "" && len(calls) == 0 && partial {
+func (s *Session) keep(ctx context.Context, turn int, a answer, calls []pipeline.Call) error {
+	if a.partial && a.Text == "" && a.Thinking == "" {
 		return nil
 	}
 	ids := make([]string, len(calls))
-	msg := api.Message{Role: "assistant", Content: reply.Text}
+	msg := api.Message{Role: store.RoleAssistant, Content: a.Text}
 	for i, c := range calls {
 		ids[i] = c.ID
 		msg.ToolCalls = append(msg.ToolCalls, apiCall(c.ID, c.Name, c.Args))
 	}
-	stats, err := json.Marshal(reply.Stats)
+	stats, err := json.Marshal(a.Stats)
 	if err != nil {
 		return fmt.Errorf("recording an answer: %w", err)
 	}
-	_, err = s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), store.Message{
-		ID: from.id, Session: s.rec.ID, Turn: turn, Role: store.RoleAssistant, Content: reply.Text, Thinking: reply.Thinking,
-		Model: from.model, Calls: ids, Partial: partial, Stats: stats, Created: s.engine.cfg.Now(),
+	err = s.storeMessage(ctx, store.Message{
+		ID: a.id, Turn: turn, Role: store.RoleAssistant, Content: a.Text, Thinking: a.Thinking,
+		Model: a.model, Calls: ids, Partial: a.partial, Stats: stats,
 	})
 	if err != nil {
 		return err
 	}
 	s.remember(msg)
-	if reply.Stats.PromptTokens > 0 {
-		s.mu.Lock()
-		s.used = reply.Stats.PromptTokens + reply.Stats.Tokens
-		s.mu.Unlock()
-	}
-	s.publish(turn, event.MessageDone{Message: from.id, Text: reply.Text, Thinking: reply.Thinking, Calls: ids, Partial: partial, Stats: reply.Stats})
+	s.measure(a.Stats)
+	s.publish(turn, event.MessageDone{Message: a.id, Text: a.Text, Thinking: a.Thinking, Calls: ids, Partial: a.partial, Stats: a.Stats})
 	return nil
 }
 
-// act takes calls through the five steps and appends their results.
-func (s *Session) act(ctx context.Context, turn, step int, calls []pipeline.Call) (*event.TurnEnded, error) {
-	ws := s.engine.newWorkspace(s.rec.ID)
-	ws.Budget = s.outputBudget(len(calls))
-	outcomes, err := s.engine.pipe.Do(ctx, pipeline.Env{
-		Workspace: ws, Session: s.rec.ID, Turn: turn, Mode: s.Mode, Given: s.given, Attended: s.engine.cfg.Attended,
-		Publish: func(b event.Body) { s.publish(turn, b) },
-	}, calls)
+// act takes calls through the five steps and appends their results. It returns
+// how the turn ended; nil: it goes on.
+func (s *Session) act(ctx context.Context, turn int, calls []pipeline.Call) *event.TurnEnded {
+	env := s.env(turn)
+	env.Given = s.given
+	env.Workspace.Budget = s.outputBudget(len(calls))
+	outcomes, err := s.engine.pipe.Do(ctx, env, calls)
 	if err != nil {
 		// The model's view stays well-formed: each call has one result. On disk
 		// a later start closes what is open.
 		for _, c := range calls {
-			s.remember(api.Message{Role: "tool", Content: interruptedText, ToolName: c.Name, ToolCallID: c.ID})
+			s.remember(toolResult(c.ID, c.Name, interruptedText))
 		}
-		return nil, err
+		return failed(err)
 	}
 	s.repairHistory(outcomes)
 	var end *event.TurnEnded
-	var failed error
+	var unstored error
 	for _, o := range outcomes {
-		failed = errors.Join(failed, s.answer(ctx, turn, o.Call, o.Tool, o.Text))
+		unstored = errors.Join(unstored, s.addResult(ctx, turn, o.Call, o.Tool, o.Text))
 		if o.EndsTurn {
-			end = &event.TurnEnded{Reason: event.EndedCompleted, Steps: step, Summary: o.Result.Text}
+			end = &event.TurnEnded{Reason: event.EndedCompleted, Summary: o.Result.Text}
 		}
 	}
 	switch {
-	case failed != nil:
-		return nil, failed
+	case unstored != nil:
+		return failed(unstored)
 	case ctx.Err() != nil:
-		return &event.TurnEnded{Reason: event.EndedCancelled, Steps: step}, nil
+		return &event.TurnEnded{Reason: event.EndedCancelled}
 	}
-	return end, nil
-}
-
-// answer appends the result of a call to the conversation.
-func (s *Session) answer(ctx context.Context, turn int, call, tool, text string) error {
-	s.remember(api.Message{Role: "tool", Content: text, ToolName: tool, ToolCallID: call})
-	_, err := s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), store.Message{
-		ID: pipeline.NewID(), Session: s.rec.ID, Turn: turn, Role: store.RoleTool, Content: text, Call: call, Tool: tool, Created: s.engine.cfg.Now(),
-	})
-	return err
+	return end
 }
 
 // outputBudget is the characters that each of n results of one answer may
