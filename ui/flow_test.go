@@ -298,7 +298,7 @@ func TestFilesFindAndMention(t *testing.T) {
 
 func TestAServerThatDoesNotAnswerIsSaidOnceAndThePocketModelWorks(t *testing.T) {
 	d := start(t, setup{})
-	d.shows("no Ollama server answers", "127.0.0.1:1.")
+	d.shows("No Ollama server answers", "127.0.0.1:1.")
 	d.submit("/model qwen3:8b")
 	d.shows("model qwen3:8b")
 	d.submit("hello")

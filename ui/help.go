@@ -18,23 +18,23 @@ const (
 	keyColumn   = 28
 )
 
-// helpRow is one key, or several, with what it does.
-func (m *Model) helpRow(keys, about string, style lipgloss.Style) []string {
+// helpRow is one key, or several, with what it does, on a screen of w cells.
+func (m *Model) helpRow(w int, keys, about string, style lipgloss.Style) []string {
 	indent, first := 4, "  "+m.st.Key.Render(keys)
-	if m.w >= helpColumns {
+	if w >= helpColumns {
 		indent = keyColumn
 		first += strings.Repeat(" ", max(keyColumn-2-ansi.StringWidth(keys), 1))
 	}
 	var out []string
-	for i, l := range strings.Split(ansi.Wrap(about, max(min(m.w-8, 100)-indent, 16), ""), "\n") {
+	for i, l := range strings.Split(ansi.Wrap(about, max(min(w-8, 100)-indent, 16), ""), "\n") {
 		switch {
-		case i > 0 || m.w < helpColumns:
+		case i > 0 || w < helpColumns:
 			out = append(out, strings.Repeat(" ", indent)+style.Render(l))
 		default:
 			out = append(out, first+style.Render(l))
 		}
 	}
-	if m.w < helpColumns {
+	if w < helpColumns {
 		out = append([]string{first}, out...)
 	}
 	return out
@@ -42,14 +42,29 @@ func (m *Model) helpRow(keys, about string, style lipgloss.Style) []string {
 
 // helpPage shows the keys that work where the person is, from the table.
 func (m *Model) helpPage() view.View {
-	var lines []string
+	scopes, why := m.scopes(), map[intent.Intent]string{}
+	for _, b := range intent.ForScopes(scopes) {
+		if !b.Intent.Decides() {
+			why[b.Intent] = m.disabled(b.Intent)
+		}
+	}
+	_, plain := m.helpText(m.w, scopes, why)
+	return view.NewFlowing(m.st, "Help", plain, func(w int) []string {
+		lines, _ := m.helpText(w, scopes, why)
+		return lines
+	})
+}
+
+// helpText is the help for a screen of w cells, and what copying it gives. why
+// says of an intent what it cannot do just now.
+func (m *Model) helpText(w int, scopes []intent.Scope, why map[intent.Intent]string) (lines []string, copied string) {
 	var plain strings.Builder
-	for i, scope := range m.scopes() {
+	for i, scope := range scopes {
 		if i > 0 {
 			lines = append(lines, "")
 		}
 		lines = append(lines, m.st.Heading.Render("Keys: "+string(scope)))
-		for _, b := range intent.ForScopes(m.scopes()) {
+		for _, b := range intent.ForScopes(scopes) {
 			if b.Scope != scope {
 				continue
 			}
@@ -60,19 +75,19 @@ func (m *Model) helpPage() view.View {
 			keys := strings.Join(shown, " ")
 			about := b.About
 			style := m.st.Text
-			if why := m.disabled(b.Intent); why != "" && !b.Intent.Decides() {
+			if why := why[b.Intent]; why != "" {
 				about += " Not now: " + why + "."
 				style = m.st.Disabled
 			}
-			lines = append(lines, m.helpRow(keys, about, style)...)
+			lines = append(lines, m.helpRow(w, keys, about, style)...)
 			fmt.Fprintf(&plain, "%-20s %s\n", keys, about)
 		}
 	}
 	lines = append(lines, "", m.st.Heading.Render("Commands"))
 	for _, c := range slashCommands {
 		name := strings.TrimSpace(c.name + " " + c.arg)
-		lines = append(lines, m.helpRow(name, c.about, m.st.Text)...)
+		lines = append(lines, m.helpRow(w, name, c.about, m.st.Text)...)
 		fmt.Fprintf(&plain, "%-20s %s\n", name, c.about)
 	}
-	return view.NewPage(m.st, "Help", lines, plain.String(), false)
+	return lines, plain.String()
 }

@@ -2,9 +2,13 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"chela/engine"
@@ -27,37 +31,86 @@ func (m *Model) greet(c engine.Choice) tea.Cmd {
 	return nil
 }
 
-// emptyWidth is the width of a sentence there: it fits the narrowest column
-// that the conversation gets beside others.
-const emptyWidth = 42
-
 // setEmpty sets what the conversation shows while nothing was said.
 func (m *Model) setEmpty(c engine.Choice) {
+	m.conversation.SetEmpty(func(w, h int) []string {
+		return fitParagraphs(m.emptyText(c, w), h)
+	})
+}
+
+// paragraph is a part of a text that is left out as a whole when there is no
+// room for it; those of the highest rank go first.
+type paragraph struct {
+	rank  int
+	lines []string
+}
+
+// emptyText says what a newcomer needs, laid out for the width.
+func (m *Model) emptyText(c engine.Choice, w int) []paragraph {
 	st := m.st
+	prose := func(style lipgloss.Style, text string) []string {
+		lines := strings.Split(ansi.Wrap(safetext.Line(text), max(w-3, 1), ""), "\n")
+		for i, l := range lines {
+			lines[i] = "  " + style.Render(l)
+		}
+		return lines
+	}
 	row := func(key, what string) string {
 		return "  " + st.Key.Render(fmt.Sprintf("%-7s", key)) + st.Subtle.Render(what)
 	}
-	lines := []string{"", "  " + st.Text.Render("chela works with models on this machine."), ""}
-	if c.Model == engine.PocketModel {
-		lines = append(lines,
-			"  "+st.Warn.Render("This is the built-in pocket model:"),
-			"  "+st.Subtle.Render("a demonstration: a dozen kinds of request."), "",
-			"  "+st.Subtle.Render("Try: ")+st.Text.Render("read go.mod"),
-			"  "+st.Subtle.Render("     ")+st.Text.Render("run go version"),
-			"  "+st.Subtle.Render("     ")+st.Text.Render("write notes.txt containing hello"), "",
-		)
+	keys := paragraph{3, []string{
+		row("@ /", "name a file, give a command"), row("tab", "go to the next pane"),
+		row(intent.Show("ctrl+p"), "find everything"), row("?", "show the keys"),
+	}}
+	out := []paragraph{{2, prose(st.Text, "chela works with models on this machine.")}}
+	switch {
+	case c.Model == engine.PocketModel:
+		out = append(out,
+			paragraph{1, prose(st.Warn, "This is the built-in pocket model, a demonstration.")},
+			paragraph{0, []string{
+				"  " + st.Subtle.Render("Try: ") + st.Text.Render("read go.mod"),
+				"  " + st.Subtle.Render("     ") + st.Text.Render("run go version"),
+				"  " + st.Subtle.Render("     ") + st.Text.Render("write notes.txt containing hello"),
+			}})
 		if c.Server != nil {
-			for _, l := range strings.Split(ansi.Wrap(safetext.Line(firstSentence(c.Server.Error())), emptyWidth, ""), "\n") {
-				lines = append(lines, "  "+st.Subtle.Render(l))
-			}
-			lines = append(lines, "  "+st.Subtle.Render("For real work start Ollama; then ")+st.Key.Render(intent.Show("ctrl+t"))+st.Subtle.Render(" picks a model."), "")
+			why := strings.TrimSuffix(upperFirst(firstSentence(c.Server.Error())), ".") + ". "
+			out = append(out, paragraph{4, prose(st.Subtle, why+"For real work start Ollama; then "+intent.Show("ctrl+t")+" picks a model.")})
 		}
-	} else if c.Model != "" {
-		lines = append(lines, "  "+st.Subtle.Render(safetext.Line(c.Model)+" is ready: "+c.Reason+"."), "")
+	case c.Model != "":
+		out = append(out, paragraph{1, prose(st.Subtle, c.Model+" is ready: "+c.Reason+".")})
 	}
-	lines = append(lines, row("⏎", "send a request"), row("@ /", "name a file, give a command"), row("tab", "go to the next pane"),
-		row(intent.Show("ctrl+p"), "find everything"), row("?", "show the keys"))
-	m.conversation.SetEmpty(lines)
+	return append(out, keys)
+}
+
+// fitParagraphs sets paragraphs below each other, with blank lines in between
+// if there is room, and without those of the highest ranks if there is none.
+func fitParagraphs(all []paragraph, h int) []string {
+	for {
+		rows, last := 0, 0
+		for i, p := range all {
+			rows += len(p.lines)
+			if p.rank > all[last].rank {
+				last = i
+			}
+		}
+		airy := rows+len(all)-1 <= h
+		if rows <= h || len(all) == 1 {
+			var out []string
+			for i, p := range all {
+				if i > 0 && airy || rows+len(all) <= h {
+					out = append(out, "")
+				}
+				out = append(out, p.lines...)
+			}
+			return out
+		}
+		all = slices.Delete(slices.Clone(all), last, last+1)
+	}
+}
+
+func upperFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 // showWelcome offers what would help: start the server, pull a model, or go on

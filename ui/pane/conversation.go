@@ -23,8 +23,8 @@ type Conversation struct {
 	live    *answer // the message that streams now
 	model   string
 	counter int
-	empty   []string // shown while nothing was said
-	drawn   []string // the lines drawn last, reused
+	empty   func(w, h int) []string // what is shown while nothing was said
+	drawn   []string                // the lines drawn last, reused
 }
 
 // NewConversation returns an empty conversation over the shared calls.
@@ -45,8 +45,9 @@ func (v *Conversation) Restyle(st *themes.Styles) {
 	v.list.Invalidate()
 }
 
-// SetEmpty sets what is shown while nothing was said.
-func (v *Conversation) SetEmpty(lines []string) { v.empty = lines }
+// SetEmpty sets what is shown while nothing was said: at most h lines of at
+// most w cells.
+func (v *Conversation) SetEmpty(draw func(w, h int) []string) { v.empty = draw }
 
 // Load shows a stored session.
 func (v *Conversation) Load(t engine.Transcript) {
@@ -226,7 +227,10 @@ func (v *Conversation) copy() Action {
 // Lines draws the pane.
 func (v *Conversation) Lines(w, h int) []string {
 	if v.list.Len() == 0 {
-		return v.empty
+		if v.empty == nil {
+			return clip(prose(v.look.st, "Starting.", w), w, h)
+		}
+		return clip(v.empty(w, h), w, h)
 	}
 	if w > 8 { // a margin, so that text does not lean on the border
 		lines := v.lines(w-2, h)

@@ -22,6 +22,9 @@ type Page struct {
 	wide   bool     // takes the whole screen
 	scroll Scroll
 
+	flow   func(w int) []string // makes lines for a screen of w cells; nil: they are what they are
+	screen int                  // the width that lines were made for
+
 	wrapped []string
 	width   int
 }
@@ -30,6 +33,16 @@ type Page struct {
 func NewPage(st *themes.Styles, title string, lines []string, plain string, wide bool) *Page {
 	return &Page{st: st, title: title, lines: lines, plain: plain, wide: wide}
 }
+
+// NewFlowing returns a page whose lines are made for the width of the screen,
+// and made anew when that changes.
+func NewFlowing(st *themes.Styles, title, plain string, flow func(w int) []string) *Page {
+	return &Page{st: st, title: title, plain: plain, flow: flow}
+}
+
+// Restyle draws everything in other styles from now on, as far as the page
+// makes its lines itself.
+func (p *Page) Restyle(st *themes.Styles) { p.st, p.screen = st, 0 }
 
 // Scope says that the keys of reading hold.
 func (p *Page) Scope() intent.Scope { return intent.Page }
@@ -44,6 +57,9 @@ func (p *Page) Note() string { return p.scroll.Note() }
 func (p *Page) Size(w, h int) (int, int) {
 	if p.wide {
 		return Full(w, h)
+	}
+	if p.flow != nil && p.screen != w {
+		p.screen, p.width, p.lines = w, 0, p.flow(w)
 	}
 	widest := 30
 	for _, l := range p.lines {
