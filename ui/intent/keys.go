@@ -35,8 +35,9 @@ type Binding struct {
 	Footer bool   // shown in the footer of its scope
 }
 
-// the conventions: enter opens, esc goes back, the same letter is the same
-// verb in every pane.
+// The conventions: enter opens, esc goes back, the same letter is the same verb
+// in every pane. The keys that decide are not in the review's footer: the
+// review shows them itself, where there is always room for them.
 var table = []Binding{
 	{Global, []string{"ctrl+c"}, Interrupt, "stop", "Clears the message; with none, stops the turn; then, pressed twice, quits.", false},
 	{Global, []string{"esc"}, Back, "back", "Closes what is open; with nothing open, pressed twice, stops the turn.", false},
@@ -100,35 +101,38 @@ var table = []Binding{
 	{Files, []string{"h", "left"}, Left, "fold", "Closes the folder, or goes to its parent.", false},
 	{Files, []string{"R"}, Refresh, "read again", "Reads the folder and git's marks again.", false},
 
-	{Review, []string{"a"}, Approve, "once", "Lets this call run.", true},
-	{Review, []string{"s"}, ApproveSession, "session", "Lets it run, and the like for this session; the exact rule is shown first.", true},
-	{Review, []string{"r"}, ApproveRule, "rule", "Makes a rule out of it; the exact rule is shown first.", true},
+	{Review, []string{"a"}, Approve, "once", "Lets this call run.", false},
+	{Review, []string{"s"}, ApproveSession, "session", "Lets it run, and the like for this session; the exact rule is shown first.", false},
+	{Review, []string{"r"}, ApproveRule, "rule", "Makes a rule out of it; the exact rule is shown first.", false},
 	{Review, []string{"c"}, ApproveNote, "with a note", "Lets it run and gives the model a note with the result.", false},
-	{Review, []string{"d"}, Deny, "deny", "Denies this call.", true},
-	{Review, []string{"D"}, DenyReason, "deny, why", "Denies it with a reason that the model reads.", true},
+	{Review, []string{"d"}, Deny, "deny", "Denies this call.", false},
+	{Review, []string{"D"}, DenyReason, "deny, why", "Denies it with a reason that the model reads.", false},
 	{Review, []string{"]", "right"}, NextItem, "next waiting", "Shows the next call that waits.", false},
 	{Review, []string{"[", "left"}, PrevItem, "previous waiting", "Shows the call before.", false},
-	{Review, []string{"tab"}, NextTab, "tab", "Preview, arguments, policy.", false},
-	{Review, []string{"u"}, Layout, "unified/split", "Draws the diff in one column or two.", false},
-	{Review, []string{"n"}, NextHit, "next hunk", "Goes to the next hunk.", false},
+	{Review, []string{"tab"}, NextTab, "next tab", "Preview, arguments, policy.", true},
+	{Review, []string{"u"}, Layout, "unified/split", "Draws the diff in one column or two.", true},
+	{Review, []string{"n"}, NextHit, "next hunk", "Goes to the next hunk.", true},
 	{Review, []string{"N"}, PrevHit, "previous hunk", "Goes to the hunk before.", false},
 
-	{CallPage, []string{"tab"}, NextTab, "tab", "Output, arguments, change, steps.", true},
+	{CallPage, []string{"tab"}, NextTab, "next tab", "Output, arguments, change, steps.", true},
 	{CallPage, []string{"]", "right"}, NextItem, "next call", "Shows the next call.", true},
 	{CallPage, []string{"[", "left"}, PrevItem, "previous call", "Shows the call before.", false},
+	{CallPage, []string{"esc", "q"}, Back, "close", "Closes the page.", true},
 	{CallPage, []string{"u"}, Layout, "unified/split", "Draws the diff in one column or two.", false},
 	{CallPage, []string{"n"}, NextHit, "next hunk", "Goes to the next hunk.", false},
 	{CallPage, []string{"N"}, PrevHit, "previous hunk", "Goes to the hunk before.", false},
 
-	{Page, []string{"q"}, Back, "close", "Closes the page.", true},
+	{Page, []string{"esc", "q"}, Back, "close", "Closes the page.", true},
 
 	{Menu, []string{"enter"}, Open, "choose", "Chooses the marked line.", true},
+	{Menu, []string{"esc"}, Back, "close", "Closes the list; nothing changes.", true},
 	{Menu, []string{"up", "ctrl+k"}, Up, "up", "Moves up.", false},
 	{Menu, []string{"down", "ctrl+j"}, Down, "down", "Moves down.", false},
 	{Menu, []string{"pgup"}, PageUp, "page up", "Moves up by a page.", false},
 	{Menu, []string{"pgdown"}, PageDown, "page down", "Moves down by a page.", false},
 
 	{Ask, []string{"enter"}, Open, "confirm", "Takes what is written.", true},
+	{Ask, []string{"esc"}, Back, "cancel", "Closes the question; nothing happens.", true},
 }
 
 // Table returns all bindings in order. The slice must not be changed.
