@@ -23,9 +23,8 @@ func (s *Session) remember(m api.Message) {
 	s.history = append(s.history, m)
 }
 
-// storeMessage appends a message to the conversation on disk, also while the turn is
-// being cancelled. Session and time are filled
-// in.
+// storeMessage appends a message to the conversation on disk, also while the
+// turn is being cancelled. It fills in session and time.
 func (s *Session) storeMessage(ctx context.Context, m store.Message) error {
 	m.Session, m.Created = s.rec.ID, s.engine.cfg.Now()
 	_, err := s.engine.cfg.Store.AppendMessage(context.WithoutCancel(ctx), m)
@@ -56,7 +55,7 @@ func (s *Session) measure(st event.Stats) {
 
 // repairHistory puts repaired names and arguments into the calls of the last
 // answer, before it is sent for the first time: a model learns the right form
-// from its own history.
+// from its own history. The last message is the answer that made the calls.
 func (s *Session) repairHistory(outcomes []pipeline.Outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,8 +26,8 @@ type prompts struct {
 	cancel    context.CancelFunc // of the running turn; nil: none runs
 	cancelled bool               // the person cancelled it
 	idle      chan struct{}      // closed while none runs
-	waiting   []event.Queued
-	sent      int // so many at the head were sent since; the others are held
+	waiting   []event.Queued     // the next one first
+	sent      int                // once cancelled: so many at the head were sent since, the others are held
 }
 
 func (p *prompts) running() bool { return p.cancel != nil }
@@ -45,8 +45,8 @@ func (p *prompts) rest() {
 	close(p.idle)
 }
 
-// add puts a prompt last, or once the turn was cancelled, behind those that
-// were sent since.
+// add puts a prompt last, or, once the turn was cancelled, behind those that
+// were sent since and before those that are held.
 func (p *prompts) add(q event.Queued) {
 	at := len(p.waiting)
 	if p.cancelled {
