@@ -54,7 +54,7 @@ func (r *callRow) Render(w int, selected bool) []string {
 	}
 	tool := ansi.Truncate(safetext.Line(c.Tool), max(w/3, shortNames), "…")
 	pad := spaces(shortNames - ansi.StringWidth(tool))
-	left := lead + style.Render(glyph) + " " + name.Render(tool) + pad + " " + st.Subtle.Render(safetext.Line(brief(c)))
+	left := lead + style.Render(glyph) + " " + name.Render(tool) + pad + " " + st.Subtle.Render(safetext.Line(Brief(c)))
 	out := []string{spread(left, r.right(), w)}
 	if second := r.second(); second != "" {
 		// Below the tool's name, or further left if it only fits there.

@@ -124,25 +124,25 @@ func (c *Composer) replaceWord(text string) {
 	c.hints.close()
 }
 
-// Lines draws the list, at most w cells wide, the first suggestion on top.
+// Lines draws the part of the list that the chosen suggestion is in, at most w
+// cells wide.
 func (h *Completion) Lines(w int, st *themes.Styles) []string {
-	out := make([]string, 0, len(h.shown))
+	first := max(0, h.at-maxShown+1)
+	last := min(first+maxShown, len(h.shown))
+	out := make([]string, 0, last-first)
 	widest := 0
 	for _, s := range h.shown {
 		widest = max(widest, ansi.StringWidth(s.Text))
 	}
 	widest = min(widest, w-2)
-	for i, s := range h.shown {
-		if i == maxShown {
-			break
-		}
+	for i, s := range h.shown[first:last] {
 		text := ansi.Truncate(safetext.Line(s.Text), widest, "…")
 		text += spaces(widest - ansi.StringWidth(text))
-		style := st.Text
-		if i == h.at {
+		style, chosen := st.Text, first+i == h.at
+		if chosen {
 			style = st.Selection
 		}
-		line := " " + style.Render(text)
+		line := cursor(st, chosen) + style.Render(text)
 		if s.About != "" {
 			line += "  " + st.Faint.Render(s.About)
 		}

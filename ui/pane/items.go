@@ -195,7 +195,7 @@ func (c *callLine) Render(width int, selected bool) []string {
 	if selected {
 		nameStyle = st.Selection
 	}
-	left := indent + style.Render(glyph) + " " + nameStyle.Render(name) + " " + st.Subtle.Render(safetext.Line(brief(c.call)))
+	left := indent + style.Render(glyph) + " " + nameStyle.Render(name) + " " + st.Subtle.Render(safetext.Line(Brief(c.call)))
 	right := st.Faint.Render(Took(c.call.Duration(c.call.ReturnedAt)))
 	if !c.call.Finished() || c.call.Bad() {
 		right = style.Render(calls.Word(c.call.State))

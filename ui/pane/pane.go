@@ -112,9 +112,9 @@ func spaces(n int) string {
 	return out + blanks[:n]
 }
 
-// brief is the one-line gist of a call for the places where it is listed: what
-// its plan says, or the values of its arguments where it got no plan.
-func brief(c *calls.Call) string {
+// Brief is the one-line gist of a call: what its plan says, or the values of
+// its arguments where it got no plan. It is not made harmless.
+func Brief(c *calls.Call) string {
 	if c.Summary == c.Args || c.Summary == c.Emitted {
 		if text, ok := values(c.Summary); ok {
 			return text

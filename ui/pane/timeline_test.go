@@ -156,11 +156,11 @@ func TestACallWithoutAPlanIsListedByItsValues(t *testing.T) {
 		`{"path":"a`:                             `{"path":"a`,
 		`no object`:                              "no object",
 	} {
-		if got := brief(&calls.Call{Tool: "read_file", Emitted: raw, Summary: raw}); got != want {
+		if got := Brief(&calls.Call{Tool: "read_file", Emitted: raw, Summary: raw}); got != want {
 			t.Errorf("%s is listed as %q, want %q", raw, got, want)
 		}
 	}
-	if got := brief(&calls.Call{Args: `{"command":"x"}`, Summary: `{"a":"planned"}`}); got != `{"a":"planned"}` {
+	if got := Brief(&calls.Call{Args: `{"command":"x"}`, Summary: `{"a":"planned"}`}); got != `{"a":"planned"}` {
 		t.Errorf("what a plan says became %q", got)
 	}
 }

@@ -217,7 +217,7 @@ func (p *CallPage) Lines(w, h int) []string {
 		out = append(out, " "+tabBar(p.st, callNames, p.tab, w-2))
 	}
 	if h >= withReason {
-		out = append(out, " "+p.st.Text.Render(cutLine(p.call.Summary, w-2)))
+		out = append(out, " "+p.st.Text.Render(cutLine(pane.Brief(p.call), w-2)))
 	}
 	if h >= withAir {
 		out = append(out, "")

@@ -114,9 +114,9 @@ func (r *Review) Disabled(i intent.Intent) string {
 	case i.Allows() && r.preview.tooLong():
 		return "too long to be shown whole: deny it"
 	case i.Allows() && !r.reviewed && r.tab != tabPreview:
-		return "the preview was not read to its end yet"
+		return "read the preview to its end first"
 	case i.Allows() && !r.reviewed:
-		return "the end is not on screen yet: scroll down"
+		return "not seen to the end: scroll down"
 	case (i == intent.ApproveSession || i == intent.ApproveRule) && len(r.pending.Offers) == 0:
 		return "no rule can be made from this call"
 	case i == intent.Layout && r.preview.hunks() == 0:

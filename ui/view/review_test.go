@@ -70,7 +70,7 @@ func TestAllowingNeedsTheEndToHaveBeenSeen(t *testing.T) {
 		}
 	}
 	frame := screentest.PlainFrame(t, r.Lines(60, 20), 60, 20)
-	if !strings.Contains(frame, "the end is not on screen yet") {
+	if !strings.Contains(frame, "not seen to the end") {
 		t.Errorf("the reason is not on the screen:\n%s", frame)
 	}
 	act, _ := r.Handle(intent.Approve)
