@@ -211,11 +211,12 @@ func (r *Review) Lines(w, h int) []string {
 
 // The heights below which a review leaves something out.
 const (
-	withWarning = 3 // below that, nothing can be allowed either
-	withTabs    = 4
-	withReason  = 5
-	withAir     = 14
-	twoKeyLines = 10
+	withWarning   = 3 // below that, nothing can be allowed either
+	withTabs      = 4
+	withReason    = 5
+	withAir       = 14
+	twoKeyLines   = 10
+	threeKeyLines = 14
 )
 
 // head is what stands above the text.

@@ -198,7 +198,11 @@ func TestTheKeysAreAlwaysThere(t *testing.T) {
 		if len(lines) != h {
 			t.Fatalf("%d lines in %d: the keys would move", len(lines), h)
 		}
-		foot := screentest.WithoutStyles(strings.Join(lines[max(0, h-2):], " "))
+		rows := 2
+		if h >= threeKeyLines {
+			rows = 3
+		}
+		foot := screentest.WithoutStyles(strings.Join(lines[max(0, h-rows):], " "))
 		for _, i := range []intent.Intent{intent.Approve, intent.ApproveSession, intent.ApproveRule, intent.Deny, intent.DenyReason} {
 			if key := intent.KeyOf(i, []intent.Scope{intent.Review}); !strings.Contains(foot, " "+key) {
 				t.Fatalf("%d by %d cells: the key %s of %s is missing in %q", w, h, key, i, foot)

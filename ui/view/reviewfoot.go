@@ -23,7 +23,10 @@ func (r *Review) foot(w, h int) []string {
 		out = append(out, r.place(w))
 	}
 	most := 1
-	if h >= twoKeyLines {
+	switch {
+	case h >= threeKeyLines:
+		most = 3
+	case h >= twoKeyLines:
 		most = 2
 	}
 	return append(out, r.keys(w, most)...)
