@@ -257,8 +257,8 @@ func (m *Model) waitingLine(w int, now time.Time) string {
 	}
 	n := m.approvals.Len()
 	if n == 0 {
-		if m.layout.Shape == Tiny {
-			return fit(m.st.Faint.Render(" "+m.busyNote()), w)
+		if note := m.busyNote(); note != "" && m.layout.Shape == Tiny {
+			return fit(m.st.Faint.Render(" "+note), w)
 		}
 		return fit(" "+m.footer(w-2), w)
 	}
@@ -295,7 +295,6 @@ func (m *Model) statusLine(w int) string {
 		}
 	}
 	short := m.layout.Shape != Wide
-	add(safetext.Line(name))
 	if m.eng != nil {
 		if promoted := s.Selection.Promoted(s.Tier); short {
 			add(fmt.Sprintf("%s%d%s", s.Tier.Title()[:1], len(s.Selection.Given())-promoted, plus(promoted)))
@@ -316,19 +315,39 @@ func (m *Model) statusLine(w int) string {
 			add(pullNote(*m.pull))
 		}
 	}
-	sep := m.st.Faint.Render(" · ")
-	left := " " + m.st.Subtle.Render(parts[0])
-	for _, p := range parts[1:] {
-		left += sep + m.st.Subtle.Render(p)
-	}
-	right := ""
+	right := m.st.Key.Render(m.helpKey()) + " " + m.st.KeyHint.Render("help") + " "
 	if m.layout.Shape == Wide {
 		right = m.footer(w / 2)
-	} else if help := m.st.Key.Render(m.helpKey()) + " " + m.st.KeyHint.Render("help") + " "; ansi.StringWidth(left)+ansi.StringWidth(help) < w {
-		right = help
 	}
-	room := w - ansi.StringWidth(right)
-	return fit(fit(left, room)+right, w)
+	room := w - ansi.StringWidth(right) - 1
+	return fit(fit(m.inForce(safetext.Line(name), parts, room), room)+" "+right, w)
+}
+
+// inForce joins the model's name and the rest of the status line. Where there
+// is no room for all, the name is shortened first, to what says most of it;
+// then the last of the rest is left out, never cut in two.
+func (m *Model) inForce(name string, parts []string, w int) string {
+	const least = 8 // cells of the name
+	used := func() int {
+		n := 1
+		for _, p := range parts {
+			n += ansi.StringWidth(p) + ansi.StringWidth(" · ")
+		}
+		return n
+	}
+	for len(parts) > 1 && used()+min(ansi.StringWidth(name), least) > w {
+		parts = parts[:len(parts)-1]
+	}
+	room := w - used()
+	if i := strings.LastIndexByte(name, '/'); ansi.StringWidth(name) > room && i >= 0 {
+		name = name[i+1:] // where it was pulled from says least
+	}
+	sep := m.st.Faint.Render(" · ")
+	line := " " + m.st.Subtle.Render(ansi.Truncate(name, max(room, least), "…"))
+	for _, p := range parts {
+		line += sep + m.st.Subtle.Render(p)
+	}
+	return line
 }
 
 func (m *Model) helpKey() string {
@@ -387,7 +406,7 @@ func (m *Model) footer(w int) string {
 			break
 		}
 	}
-	if m.focus == FocusComposer && m.top() == nil {
+	if m.focus == FocusComposer && m.top() == nil && m.layout.Shape == Wide { // elsewhere the status line has it
 		parts = append(parts, m.st.Key.Render(m.helpKey())+" "+m.st.KeyHint.Render("help"))
 	}
 	for len(parts) > 0 {
@@ -431,7 +450,7 @@ func (m *Model) drawHints(frame string) string {
 	}
 	r := m.layout.Panes[FocusComposer]
 	w := min(r.W, 64)
-	lines := h.Lines(w-2, m.st)
+	lines := h.Lines(w-2, r.Y-2, m.st)
 	high := len(lines) + 2
 	return overlay(frame, Rect{r.X, max(r.Y-high, 0), w, high}, box(lines, w, high, "", "", true, m.st))
 }
@@ -443,12 +462,17 @@ func (m *Model) drawToast(frame string) string {
 		return frame
 	}
 	text := " " + safetext.Line(m.toast) + " "
+	if n := ansi.StringWidth(text); n > m.layout.W { // a long path: what is said of it stands at the end
+		head := m.layout.W / 2
+		text = ansi.Truncate(text, head, "…") + ansi.TruncateLeft(text, n-(m.layout.W-head), "")
+	}
 	w := min(ansi.StringWidth(text), m.layout.W)
 	y := m.layout.Status.Y
+	x := m.layout.W - w
 	if r := m.layout.Panes[FocusComposer]; r.Shown() && m.top() == nil {
-		y = r.Y - 1
+		y, x = r.Y-1, max(r.X+r.W-w-1, 0) // on the edge above the message: beside it calls may wait
 	}
-	return overlay(frame, Rect{m.layout.W - w, max(y, 0), w, 1}, []string{m.st.Selection.Render(fit(text, w))})
+	return overlay(frame, Rect{x, max(y, 0), w, 1}, []string{m.st.Selection.Render(fit(text, w))})
 }
 
 func pullNote(p event.PullProgress) string {

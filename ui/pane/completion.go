@@ -124,11 +124,12 @@ func (c *Composer) replaceWord(text string) {
 	c.hints.close()
 }
 
-// Lines draws the part of the list that the chosen suggestion is in, at most w
-// cells wide.
-func (h *Completion) Lines(w int, st *themes.Styles) []string {
-	first := max(0, h.at-maxShown+1)
-	last := min(first+maxShown, len(h.shown))
+// Lines draws the part of the list that the chosen suggestion is in: at most
+// rows lines of at most w cells.
+func (h *Completion) Lines(w, rows int, st *themes.Styles) []string {
+	rows = max(min(rows, maxShown), 1)
+	first := max(0, h.at-rows+1)
+	last := min(first+rows, len(h.shown))
 	out := make([]string, 0, last-first)
 	widest := 0
 	for _, s := range h.shown {
