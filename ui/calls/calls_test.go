@@ -74,8 +74,14 @@ func TestHowACallEnded(t *testing.T) {
 func TestEventsOfUnknownCallsAreIgnored(t *testing.T) {
 	c := calls.New()
 	for _, b := range []event.Body{
-		event.CallValidated{Call: "x"}, event.CallJudged{Call: "x"}, event.ApprovalResolved{Call: "x"}, event.CallRunning{Call: "x"},
-		event.CallProgress{Call: "x"}, event.CallReturned{Call: "x"}, event.Notice{Text: "hi"}, event.TextDelta{Text: "a"},
+		event.CallValidated{Call: "x"},
+		event.CallJudged{Call: "x"},
+		event.ApprovalResolved{Call: "x"},
+		event.CallRunning{Call: "x"},
+		event.CallProgress{Call: "x"},
+		event.CallReturned{Call: "x"},
+		event.Notice{Text: "hi"},
+		event.TextDelta{Text: "a"},
 	} {
 		if got := apply(c, 0, b); got != nil {
 			t.Errorf("%s made a call", b.Type())
