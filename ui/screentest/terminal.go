@@ -84,9 +84,11 @@ func (t *Terminal) readProgram() {
 			t.touch()
 		}
 		if err != nil {
-			t.mu.Lock()
-			_ = t.emu.Close()
-			t.mu.Unlock()
+			// Ends answerQueries. The emulator's own Close would write a flag
+			// that its Read reads without a lock.
+			if pipe, ok := t.emu.InputPipe().(io.Closer); ok {
+				_ = pipe.Close() // a pipe in memory cannot fail to close
+			}
 			return
 		}
 	}
