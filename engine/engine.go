@@ -114,9 +114,6 @@ func (e *Engine) Subscribe() *event.Subscription { return e.stream.Subscribe() }
 // Workspace is the project folder's absolute path.
 func (e *Engine) Workspace() string { return e.cfg.Workspace }
 
-// Files is the guarded view of the workspace, for the screen's file tree.
-func (e *Engine) Files() *guard.FS { return e.files }
-
 // Store is the database, for read-only queries.
 func (e *Engine) Store() *store.Store { return e.cfg.Store }
 

@@ -409,3 +409,18 @@ func TestThePreviewNumbersTheLinesThatThereAre(t *testing.T) {
 
 // act has a pane ask for something.
 func (d *driver) act(a pane.Action) { d.run(d.m.act(a)) }
+
+func TestADownloadCanBeStopped(t *testing.T) {
+	srv := ollamatest.New(t, ollamatest.Model{Name: "qwen3:8b", Parameters: 8e9})
+	srv.Pull(ollamatest.Model{Name: "big:70b"}).Layer("sha256:a", 10, 100).Gate(ollamatest.NewGate())
+	d := start(t, setup{server: srv.Host()})
+	d.submit("/pull big:70b")
+	d.shows("pulling big:70b █")
+	d.press("ctrl+p")
+	d.write("stop the download")
+	d.press("enter")
+	d.shows("pulling big:70b failed")
+	if d.m.pull != nil {
+		t.Error("it still shows as running")
+	}
+}

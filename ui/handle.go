@@ -87,6 +87,9 @@ func (m *Model) doMore(i intent.Intent) tea.Cmd {
 		m.push(m.promoteMenu())
 	case intent.PullModel:
 		m.push(m.askPull())
+	case intent.StopPull:
+		m.eng.CancelPull(m.pull.Model)
+		return m.say("stopping the download; what was loaded is kept")
 	case intent.StartServer:
 		return m.startServer()
 	case intent.ShowWelcome:

@@ -110,6 +110,10 @@ func (m *Model) disabled(i intent.Intent) string {
 		if m.session == nil {
 			return "the engine is not up"
 		}
+	case intent.StopPull:
+		if m.pull == nil {
+			return "nothing is being downloaded"
+		}
 	case intent.DropQueued:
 		if len(m.state.Queued) == 0 {
 			return "no prompt is queued"

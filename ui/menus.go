@@ -34,6 +34,7 @@ var extra = []intent.Binding{
 	{Intent: intent.Promote, Verb: "Tools: promote for this session", About: "Gives the model a tool above its tier."},
 	{Intent: intent.ListRules, Verb: "Rules: list and revoke", About: "The decisions kept for later calls."},
 	{Intent: intent.PullModel, Verb: "Model: pull", About: "Downloads a model."},
+	{Intent: intent.StopPull, Verb: "Model: stop the download", About: "What was loaded is kept."},
 	{Intent: intent.StartServer, Verb: "Ollama: start", About: "Starts an installed Ollama server."},
 	{Intent: intent.ShowWelcome, Verb: "Welcome: show", About: "What works here and what is missing."},
 	{Intent: intent.PickTheme, Verb: "Theme: choose", About: "Colours."},

@@ -14,19 +14,6 @@ func IsBinary(data []byte) bool {
 	return bytes.IndexByte(data[:min(len(data), binaryWindow)], 0) >= 0
 }
 
-// ValidText reports whether data is text that a model can be given unchanged:
-// not binary, and valid UTF-8. A rune cut at the end of a truncated read does
-// not count against it when truncated is true.
-func ValidText(data []byte, truncated bool) bool {
-	if IsBinary(data) {
-		return false
-	}
-	if truncated {
-		data = TrimPartialRune(data)
-	}
-	return utf8.Valid(data)
-}
-
 // ToText returns data as valid UTF-8, each run of invalid bytes as U+FFFD.
 func ToText(data []byte) string {
 	return strings.ToValidUTF8(string(data), "\uFFFD")

@@ -43,6 +43,7 @@ const (
 	Promote      Intent = "tools.promote"
 	StartServer  Intent = "server.start"
 	PullModel    Intent = "model.pull"
+	StopPull     Intent = "model.pull.stop"
 	CancelTurn   Intent = "turn.cancel"
 	ListRules    Intent = "rules"
 	ShowWelcome  Intent = "welcome"

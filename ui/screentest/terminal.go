@@ -28,7 +28,6 @@ type Terminal struct {
 
 	mu      sync.Mutex
 	emu     *vt.Emulator
-	title   string
 	alt     bool
 	changed chan struct{} // closed and replaced when the screen changed
 	raw     []byte        // everything the program wrote, up to maxRaw
@@ -53,7 +52,6 @@ func Start(ctx context.Context, cmd *exec.Cmd, w, h int) (*Terminal, error) {
 	}
 	t := &Terminal{cmd: cmd, file: f, emu: vt.NewEmulator(w, h), changed: make(chan struct{}), exited: make(chan struct{})}
 	t.emu.SetCallbacks(vt.Callbacks{
-		Title:     func(s string) { t.title = s },
 		AltScreen: func(on bool) { t.alt = on },
 	})
 	t.wg.Go(t.readProgram)
@@ -204,13 +202,6 @@ func (t *Terminal) Raw() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.raw)
-}
-
-// Title is the window title, AltScreen whether the alternate screen is on.
-func (t *Terminal) Title() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.title
 }
 
 // AltScreen reports whether the alternate screen is on.
