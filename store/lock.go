@@ -1,10 +1,12 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // ErrInUse is in the chain when another program has the session open.
@@ -29,4 +31,32 @@ func (s *Store) Lock(session string) (release func(), err error) {
 	// The file stays: removing it would let two programs lock two files of
 	// the same name.
 	return func() { f.Close() }, nil
+}
+
+// lockOpening waits until no other program is opening the database at path. The
+// operating system ends the lock with the process. It gives up after
+// [busyTimeout], or when ctx ends.
+func lockOpening(ctx context.Context, path string) (release func(), err error) {
+	f, err := os.OpenFile(path+".opening", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the database %s: %w (set CHELA_DATA_DIR to a folder you can write)", path, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, busyTimeout)
+	defer cancel()
+	for {
+		err := flock(f)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if !errors.Is(err, ErrInUse) {
+			f.Close()
+			return nil, fmt.Errorf("opening the database %s: locking %s: %w", path, f.Name(), err)
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, fmt.Errorf("opening the database %s: another chela has been opening it for over %s (end that one, or try again): %w", path, busyTimeout, context.Cause(ctx))
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }

@@ -53,6 +53,14 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("making the data folder %s: %w (set CHELA_DATA_DIR to a folder you can write)", filepath.Dir(path), err)
 	}
+	// One program at a time: SQLite does not wait for its turn when the journal
+	// mode changes, two must not bring the schema up to date at once, and a
+	// damaged file is moved aside once.
+	release, err := lockOpening(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	s, err := open(ctx, path)
 	if err == nil || !isDamaged(err) {
 		return s, err
