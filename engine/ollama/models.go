@@ -28,6 +28,7 @@ type Model struct {
 	OnGPU         float64   `json:"on_gpu,omitempty"` // share of it in GPU memory while loaded
 	Modified      time.Time `json:"modified"`
 	BuiltIn       bool      `json:"built_in,omitempty"`
+	Hosts         []string  `json:"hosts,omitempty"` // the servers that have it, when there are several
 }
 
 // Has reports whether the model states the capability.
