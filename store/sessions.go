@@ -17,7 +17,8 @@ type Session struct {
 	Model     string    `json:"model"`
 	Mode      string    `json:"mode"`
 	Tier      string    `json:"tier,omitempty"` // the session's own choice; empty: detected
-	Promoted  []string  `json:"promoted,omitempty"`
+	Promoted  []string  `json:"promoted,omitempty"` // by the person
+	Loaded    []string  `json:"loaded,omitempty"`   // by the model's own search, the least recently used first
 	Turns     int       `json:"turns"`
 	Created   time.Time `json:"created"`
 	Updated   time.Time `json:"updated"`
@@ -27,23 +28,23 @@ type Session struct {
 func (s *Store) PutSession(ctx context.Context, v Session) error {
 	return s.tx(ctx, "storing session "+v.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO sessions (id, title, workspace, model, mode, tier, promoted, turns, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			INSERT INTO sessions (id, title, workspace, model, mode, tier, promoted, loaded, turns, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET title=excluded.title, workspace=excluded.workspace, model=excluded.model,
-				mode=excluded.mode, tier=excluded.tier, promoted=excluded.promoted, turns=excluded.turns, updated_at=excluded.updated_at`,
-			v.ID, v.Title, v.Workspace, v.Model, v.Mode, v.Tier, list(v.Promoted), v.Turns, nanos(v.Created), nanos(v.Updated))
+				mode=excluded.mode, tier=excluded.tier, promoted=excluded.promoted, loaded=excluded.loaded, turns=excluded.turns, updated_at=excluded.updated_at`,
+			v.ID, v.Title, v.Workspace, v.Model, v.Mode, v.Tier, list(v.Promoted), list(v.Loaded), v.Turns, nanos(v.Created), nanos(v.Updated))
 		return err
 	})
 }
 
-const sessionColumns = `id, title, workspace, model, mode, tier, promoted, turns, created_at, updated_at`
+const sessionColumns = `id, title, workspace, model, mode, tier, promoted, loaded, turns, created_at, updated_at`
 
 func scanSession(row interface{ Scan(...any) error }) (Session, error) {
 	var v Session
-	var promoted string
+	var promoted, loaded string
 	var created, updated int64
-	err := row.Scan(&v.ID, &v.Title, &v.Workspace, &v.Model, &v.Mode, &v.Tier, &promoted, &v.Turns, &created, &updated)
-	v.Promoted, v.Created, v.Updated = unlist(promoted), at(created), at(updated)
+	err := row.Scan(&v.ID, &v.Title, &v.Workspace, &v.Model, &v.Mode, &v.Tier, &promoted, &loaded, &v.Turns, &created, &updated)
+	v.Promoted, v.Loaded, v.Created, v.Updated = unlist(promoted), unlist(loaded), at(created), at(updated)
 	return v, err
 }
 

@@ -1,0 +1,16 @@
+-- +goose Up
+-- What chela learnt about a model, by the digest of its weights: a name may be
+-- pulled anew, the digest is the model.
+CREATE TABLE models (
+  digest     TEXT PRIMARY KEY,
+  name       TEXT NOT NULL, -- as it was last called
+  profile    TEXT NOT NULL, -- JSON
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+-- Tools that the model looked up by itself, the least recently used first.
+ALTER TABLE sessions ADD COLUMN loaded TEXT NOT NULL DEFAULT '[]';
+
+-- +goose Down
+ALTER TABLE sessions DROP COLUMN loaded;
+DROP TABLE models;
