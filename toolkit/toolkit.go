@@ -57,6 +57,15 @@ type Spec struct {
 	Name     string
 	Summary  string // one sentence, sent to the model with every request
 	Category string
+
+	// Guide is what a model with room for it reads after the summary: when to
+	// use the tool and what to beware of. Models of the Essential tier lose
+	// long descriptions and do not get it.
+	Guide string
+
+	// Synonyms are further words that people look for the tool by.
+	Synonyms string
+
 	Level    Level // of a call whose plan does not say otherwise
 	Tier     tiers.Tier
 

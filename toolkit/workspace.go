@@ -27,6 +27,9 @@ type Workspace struct {
 	Proc   *guard.Runner
 	Secret *guard.Redactor
 
+	// Shelf is the catalogue as the session has it; nil outside of one.
+	Shelf Shelf
+
 	// Budget is how many characters of output the model can take now; a tool
 	// that can choose what to leave out (a window of a file, the first matches)
 	// stays under it. What is still too long is cut by the pipeline.
