@@ -21,6 +21,8 @@ type Request struct {
 	Window   int               // num_ctx, always sent: the server's default is 4096 and cuts silently
 	Think    *api.ThinkValue   // always explicit: unset means "on" for models that can
 	Options  map[string]any    // sampling, on top of Window
+	Format   json.RawMessage   // a JSON schema that the answer must fit; never together with Tools, whose calls it forbids
+	Tap      bool              // ask for each token's text, also of what the server's parser keeps back: Reply.Raw
 }
 
 // Reply is what came back, also when an error ended it early.
@@ -28,6 +30,7 @@ type Reply struct {
 	Text     string
 	Thinking string
 	Calls    []ToolCall
+	Raw      string // with Request.Tap: what the model wrote, markup included; empty if the server does not tell
 	Stats    event.Stats
 	Done     bool // the server said that the answer is complete
 }
@@ -66,7 +69,7 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 	no := false
 	req := &api.ChatRequest{
 		Model: r.Model, Messages: r.Messages, Think: r.Think, Truncate: &no, Shift: &no,
-		KeepAlive: &api.Duration{Duration: KeepAlive}, Options: map[string]any{"num_ctx": r.Window},
+		KeepAlive: &api.Duration{Duration: KeepAlive}, Options: map[string]any{"num_ctx": r.Window}, Format: r.Format, Logprobs: r.Tap,
 	}
 	for k, v := range r.Options {
 		req.Options[k] = v
@@ -79,7 +82,7 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 		req.Tools = append(req.Tools, tool)
 	}
 	var reply Reply
-	var text, thinking strings.Builder
+	var text, thinking, raw strings.Builder
 	// The watchdog starts with the first chunk: before it the server may be
 	// loading the model or reading a long prompt.
 	var watchdog *time.Timer
@@ -105,6 +108,11 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 				sink.Text(m.Content)
 			}
 		}
+		for _, l := range resp.Logprobs {
+			if raw.Len()+len(l.Token) <= maxReply {
+				raw.WriteString(l.Token)
+			}
+		}
 		for _, call := range m.ToolCalls {
 			args, err := json.Marshal(call.Function.Arguments)
 			if err != nil {
@@ -124,7 +132,7 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 	if watchdog != nil {
 		watchdog.Stop()
 	}
-	reply.Text, reply.Thinking = text.String(), thinking.String()
+	reply.Text, reply.Thinking, reply.Raw = text.String(), thinking.String(), raw.String()
 	switch {
 	case reply.Done:
 		err = nil // what happens to the connection afterwards does not matter
