@@ -14,13 +14,14 @@ import (
 // Selection says which tools a model of this tier gets, and why. window is in
 // tokens; 0 sets no limit to what their schemas may cost.
 func (e *Engine) Selection(ctx context.Context, tier tiers.Tier, window int, promoted []string) tiers.Selection {
-	return e.selection(e.unavailable(ctx), tier, window, promoted)
+	return e.selection(e.unavailable(ctx), tier, window, promoted, nil)
 }
 
 // unavailable says of each tool that cannot work here why not. It asks the
 // tools, which look for programs and services: no lock is held meanwhile.
 func (e *Engine) unavailable(ctx context.Context) map[string]string {
 	w := e.newWorkspace("")
+	w.Shelf = shelf{} // any session has one
 	why := map[string]string{}
 	for _, t := range e.cfg.Tools.All() {
 		if err := t.Available(ctx, w); err != nil {
@@ -30,10 +31,10 @@ func (e *Engine) unavailable(ctx context.Context) map[string]string {
 	return why
 }
 
-func (e *Engine) selection(unavailable map[string]string, tier tiers.Tier, window int, promoted []string) tiers.Selection {
+func (e *Engine) selection(unavailable map[string]string, tier tiers.Tier, window int, promoted, loaded []string) tiers.Selection {
 	own := e.cfg.Settings.Tools
 	return tiers.Select(e.cfg.Tools.Catalogue(unavailable), tiers.Request{
-		Tier: tier, Promote: own.Promote, Demote: own.Demote, Session: promoted, Budget: window * own.Budget / 100,
+		Tier: tier, Promote: own.Promote, Demote: own.Demote, Session: promoted, Loaded: loaded, Budget: window * own.Budget / 100,
 	})
 }
 
@@ -69,7 +70,10 @@ func (s *Session) Promote(ctx context.Context, tool string, on bool) error {
 	}
 	unavailable := s.engine.unavailable(ctx)
 	s.mu.Lock()
-	s.rec.Promoted = slices.DeleteFunc(slices.Clone(s.rec.Promoted), func(n string) bool { return n == tool })
+	drop := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == tool })
+	}
+	s.rec.Promoted, s.rec.Loaded = drop(s.rec.Promoted), drop(s.rec.Loaded)
 	if on {
 		s.rec.Promoted = append(s.rec.Promoted, tool)
 	}
@@ -89,7 +93,7 @@ func (s *Session) reroute(unavailable map[string]string) {
 	facts := s.pick.model.Tier()
 	facts.Name = s.rec.Model
 	s.pick.decision = tiers.Classify(facts, tiers.Overrides{Session: own, Models: s.engine.cfg.Settings.Tiers.Models})
-	s.pick.selection = s.engine.selection(unavailable, s.pick.decision.Tier, s.pick.window, s.rec.Promoted)
+	s.pick.selection = s.engine.selection(unavailable, s.pick.decision.Tier, s.pick.window, s.rec.Promoted, s.rec.Loaded)
 }
 
 // given answers the pipeline whether the model was given a tool, and why or
@@ -97,12 +101,11 @@ func (s *Session) reroute(unavailable map[string]string) {
 func (s *Session) given(name string) (bool, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.pick.selection.Entries {
-		if e.Name == name {
-			return e.Given, e.Reason
-		}
+	e, ok := s.entry(name)
+	if !ok {
+		return false, "unknown"
 	}
-	return false, "unknown"
+	return e.Given, e.Reason
 }
 
 // offered are the tools that the model is sent, in catalogue order. The caller

@@ -144,8 +144,10 @@ func (s *Session) announce() {
 // env is what the pipeline needs to know of the session for the calls of a
 // turn; 0: of a person.
 func (s *Session) env(turn int) pipeline.Env {
+	w := s.engine.newWorkspace(s.rec.ID)
+	w.Shelf = shelf{s}
 	return pipeline.Env{
-		Workspace: s.engine.newWorkspace(s.rec.ID), Session: s.rec.ID, Turn: turn, Mode: s.Mode, Attended: s.engine.cfg.Attended,
+		Workspace: w, Session: s.rec.ID, Turn: turn, Mode: s.Mode, Attended: s.engine.cfg.Attended,
 		Publish: func(b event.Body) { s.publish(turn, b) },
 	}
 }

@@ -208,6 +208,7 @@ func (s *Session) act(ctx context.Context, turn int, calls []pipeline.Call) *eve
 	var end *event.TurnEnded
 	var unstored error
 	for _, o := range outcomes {
+		s.usedTool(o.Tool)
 		unstored = errors.Join(unstored, s.addResult(ctx, turn, o.Call, o.Tool, o.Text))
 		if o.EndsTurn {
 			end = &event.TurnEnded{Reason: event.EndedCompleted, Summary: o.Result.Text}

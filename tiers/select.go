@@ -18,7 +18,8 @@ type Request struct {
 	Tier    Tier
 	Promote []string // given whatever their tier: tools.promote of settings.yml
 	Demote  []string // never given: tools.demote
-	Session []string // promoted for this session only, the oldest first
+	Session []string // promoted for this session only
+	Loaded  []string // by the model's own search, for this session only
 	Budget  int      // schema tokens allowed in all; 0: no limit
 }
 
@@ -26,6 +27,7 @@ type Request struct {
 type Entry struct {
 	Tool
 	Given  bool
+	Short  bool   // it is not given only because the budget is spent
 	Reason string // why it is given, or why not
 }
 
@@ -35,7 +37,7 @@ type Selection struct {
 	Entries []Entry
 	Tokens  int // of the tools given
 	Budget  int
-	Unknown []string // names in Promote, Demote or Session that no tool has
+	Unknown []string // names in Promote, Demote, Session or Loaded that no tool has
 }
 
 // Given returns the names of the tools that the model gets, in order.
@@ -63,7 +65,7 @@ func (s Selection) Promoted(t Tier) int {
 // Select applies tier, promote and demote lists and the token budget.
 //
 // The order of precedence: demoted tools are never given; then Essential ones,
-// promoted ones, those of the session, and the rest of the tier by tier. When
+// promoted ones, those of the session, those the model looked up, and the rest of the tier by tier. When
 // the budget runs out the later ones are left out with that reason. Essential
 // tools are never cut: a model that cannot hold ten schemas cannot work.
 func Select(tools []Tool, r Request) Selection {
@@ -84,7 +86,7 @@ func Select(tools []Tool, r Request) Selection {
 		}
 		return set
 	}
-	promote, demote, session := find(r.Promote), find(r.Demote), find(r.Session)
+	promote, demote, session, loaded := find(r.Promote), find(r.Demote), find(r.Session), find(r.Loaded)
 
 	give := func(i int, why string) {
 		e := &sel.Entries[i]
@@ -92,7 +94,7 @@ func Select(tools []Tool, r Request) Selection {
 			return
 		}
 		if e.Tier != Essential && r.Budget > 0 && sel.Tokens+e.Tokens > r.Budget {
-			e.Reason = fmt.Sprintf("no room: %d tokens over the schema budget of %d", sel.Tokens+e.Tokens-r.Budget, r.Budget)
+			e.Short, e.Reason = true, fmt.Sprintf("no room: %d tokens over the schema budget of %d", sel.Tokens+e.Tokens-r.Budget, r.Budget)
 			return
 		}
 		e.Given, e.Reason = true, why
@@ -116,6 +118,7 @@ func Select(tools []Tool, r Request) Selection {
 	pass(func(_ int, e Entry) bool { return e.Tier == Essential }, "essential")
 	pass(func(i int, _ Entry) bool { return promote[i] }, "promoted in settings.yml")
 	pass(func(i int, _ Entry) bool { return session[i] }, "promoted for this session")
+	pass(func(i int, _ Entry) bool { return loaded[i] }, "looked up by the model")
 	for t := Standard; t <= r.Tier; t++ {
 		pass(func(_ int, e Entry) bool { return e.Tier == t }, t.String())
 	}

@@ -187,3 +187,18 @@ func TestTierText(t *testing.T) {
 		t.Errorf("Parse of an unknown tier: %v", err)
 	}
 }
+
+func TestWhatTheModelLookedUpComesAfterThePersonsChoice(t *testing.T) {
+	tools := []tiers.Tool{
+		{Name: "read_file", Tier: tiers.Essential, Tokens: 100},
+		{Name: "cron_create", Tier: tiers.Full, Tokens: 100}, {Name: "notify", Tier: tiers.Full, Tokens: 100},
+	}
+	got := tiers.Select(tools, tiers.Request{Loaded: []string{"cron_create"}, Session: []string{"notify"}, Budget: 200})
+	if !got.Entries[2].Given || got.Entries[1].Given || !got.Entries[1].Short {
+		t.Errorf("got %+v", got.Entries)
+	}
+	got = tiers.Select(tools, tiers.Request{Loaded: []string{"cron_create", "gone"}, Budget: 300})
+	if !got.Entries[1].Given || got.Entries[1].Short || len(got.Unknown) != 1 {
+		t.Errorf("got %+v, unknown %v", got.Entries, got.Unknown)
+	}
+}

@@ -66,8 +66,8 @@ type Spec struct {
 	// Synonyms are further words that people look for the tool by.
 	Synonyms string
 
-	Level    Level // of a call whose plan does not say otherwise
-	Tier     tiers.Tier
+	Level Level // of a call whose plan does not say otherwise
+	Tier  tiers.Tier
 
 	// ReadOnly tools change nothing anywhere; several of one turn run side by
 	// side. The others run one after the other, in the order of the calls.

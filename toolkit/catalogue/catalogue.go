@@ -11,6 +11,7 @@ import (
 	"chela/toolkit"
 	"chela/toolkit/files"
 	"chela/toolkit/git"
+	"chela/toolkit/meta"
 	"chela/toolkit/shell"
 	"chela/toolkit/tasks"
 	"chela/toolkit/web"
@@ -31,5 +32,6 @@ func New() (*toolkit.Registry, error) {
 		git.StatusTool(),
 		web.Fetch(),
 		tasks.CompleteTask(),
+		meta.SearchTools(),
 	)
 }

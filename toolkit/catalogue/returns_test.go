@@ -13,6 +13,7 @@ import (
 
 	"chela/toolkit/files"
 	"chela/toolkit/git"
+	"chela/toolkit/meta"
 	"chela/toolkit/shell"
 	"chela/toolkit/tasks"
 	"chela/toolkit/web"
@@ -22,10 +23,10 @@ import (
 var returned = map[string]any{
 	"read_file": files.Read{}, "write_file": files.Written{}, "edit_file": files.Edited{}, "grep": files.Matches{},
 	"search_files": files.Found{}, "directory_tree": files.Tree{}, "exec": shell.Executed{}, "git_status": git.Listing{},
-	"web_fetch": web.Fetched{}, "complete_task": tasks.Completed{},
+	"web_fetch": web.Fetched{}, "complete_task": tasks.Completed{}, "search_available_tools": meta.Found{},
 }
 
-var itemFields = regexp.MustCompile(`^(\w+)\[\{(.*)\}\]$`)
+var itemFields = regexp.MustCompile(`^(\w+)(?:\[\{(.*)\}\]|\{(.*)\})$`)
 
 func TestDataHasTheFieldsOfTheContract(t *testing.T) {
 	text, err := os.ReadFile("testdata/tools.json")
@@ -56,7 +57,10 @@ func TestDataHasTheFieldsOfTheContract(t *testing.T) {
 			if m := itemFields.FindStringSubmatch(r); m != nil {
 				want = append(want, m[1])
 				f := fieldNamed(typ, m[1])
-				if diff := cmp.Diff(sorted(strings.Split(m[2], ",")), sorted(jsonNames(f.Elem()))); diff != "" {
+				if f.Kind() != reflect.Struct {
+					f = f.Elem()
+				}
+				if diff := cmp.Diff(sorted(strings.Split(m[2]+m[3], ",")), sorted(jsonNames(f))); diff != "" {
 					t.Errorf("%s, items of %s (-contract +data):\n%s", name, m[1], diff)
 				}
 				continue

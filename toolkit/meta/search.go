@@ -33,22 +33,23 @@ type Match struct {
 	Tier      tiers.Tier    `json:"tier"`
 	Level     toolkit.Level `json:"level"`
 	Summary   string        `json:"summary"`
-	Given     bool          `json:"given"`
+	Given     bool          `json:"-"`
 	Available bool          `json:"available"`
 	Reason    string        `json:"reason,omitempty"` // why not
-	Tokens    int           `json:"tokens"`
-	Score     float64       `json:"score"`
+	Score     float64       `json:"-"`
 }
 
 // Found is the data of search_available_tools.
 type Found struct {
 	Matches []Match  `json:"matches"`
 	Loaded  []string `json:"loaded"`
-	Dropped []string `json:"dropped"`
-	Budget  struct {
-		Used  int `json:"used"`
-		Limit int `json:"limit"`
-	} `json:"budget"`
+	Budget  Budget   `json:"budget"`
+}
+
+// Budget is what schemas cost and may cost, in tokens.
+type Budget struct {
+	Used  int `json:"used"`
+	Limit int `json:"limit"`
 }
 
 // SearchTools finds tools that the model was not given, and switches them on.
@@ -85,9 +86,7 @@ func runSearch(ctx context.Context, w *toolkit.Workspace, a searchArgs, _ toolki
 		}
 		entries = w.Shelf.Entries()
 	}
-	found := Found{
-		Matches: Rank(entries, a.Query, a.Category), Loaded: append([]string{}, loaded.Added...), Dropped: append([]string{}, loaded.Dropped...),
-	}
+	found := Found{Matches: Rank(entries, a.Query, a.Category), Loaded: append([]string{}, loaded.Added...)}
 	found.Budget.Used, found.Budget.Limit = w.Shelf.Budget()
 	return toolkit.Result{Text: searchText(found, loaded, len(a.Load) > 0), Data: found}, nil
 }
@@ -132,7 +131,7 @@ func Rank(entries []toolkit.ShelfEntry, query, category string) []Match {
 		}
 		m := Match{
 			Name: e.Spec.Name, Category: e.Spec.Category, Tier: e.Spec.Tier, Level: e.Spec.Level, Summary: e.Spec.Summary,
-			Given: e.Given, Available: e.Available, Tokens: e.Spec.Tokens(), Score: scores[i],
+			Given: e.Given, Available: e.Available, Score: scores[i],
 		}
 		if !e.Given {
 			m.Reason = e.Reason
