@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/ollama/ollama/api"
 
 	"chela/engine/event"
+	"chela/engine/fleet"
 	"chela/engine/ollama"
 	"chela/engine/pipeline"
 	"chela/tiers"
@@ -29,20 +31,55 @@ func (a answer) cut() bool { return a.Stats.DoneReason == "length" }
 // remembered, and said once. An answer that comes with an error is what
 // arrived before it.
 func (s *Session) ask(ctx context.Context, turn int) (answer, error) {
+	var tried []*fleet.Host
 	for id := pipeline.NewID(); ; {
 		s.mu.Lock()
-		req, client := s.request(), s.pick.client
+		req, host := s.request(), s.pick.host
 		s.mu.Unlock()
-		s.publish(turn, event.ModelState{Model: req.Model, State: "waiting"})
-		reply, err := client.Chat(ctx, req, ollama.Sink{
+		if host == nil {
+			return answer{id: id, model: req.Model, partial: true}, ErrClosed
+		}
+		s.publish(turn, event.ModelState{Model: req.Model, State: event.ModelWaiting, Host: host.Client().Host()})
+		reply, err := host.Chat(ctx, req, ollama.Sink{
 			Text:     func(t string) { s.publish(turn, event.TextDelta{Message: id, Text: t}) },
 			Thinking: func(t string) { s.publish(turn, event.ThinkingDelta{Message: id, Text: t}) },
+		}, func(ahead int) {
+			s.publish(turn, event.ModelState{Model: req.Model, State: event.ModelQueued, Host: host.Client().Host(), Ahead: ahead})
 		})
 		var oe *ollama.Error
-		if !errors.As(err, &oe) || !s.without(turn, req, oe.Kind) {
-			return answer{Reply: reply, id: id, model: req.Model, partial: err != nil}, err
+		if errors.As(err, &oe) {
+			if s.without(turn, req, oe.Kind) {
+				continue
+			}
+			tried = append(tried, host)
+			if reply.Text == "" && reply.Thinking == "" && s.failOver(turn, req.Model, host, tried, err) {
+				continue
+			}
 		}
+		return answer{Reply: reply, id: id, model: req.Model, partial: err != nil}, err
 	}
+}
+
+// failOver asks another server when one is gone before its first token, so
+// that nothing is said twice. It reports whether there is one.
+func (s *Session) failOver(turn int, model string, from *fleet.Host, tried []*fleet.Host, fault error) bool {
+	to, ok := s.moveHost(model, from, tried, fault)
+	if ok {
+		s.publish(turn, event.Notice{
+			Level: "warn", Text: fmt.Sprintf("%s; %s is asked instead.", cause(fault), to.Client().Host()),
+			Hint: "The session stays there; its prompt is computed anew once.",
+		})
+	}
+	return ok
+}
+
+// cause is what failed, without the remedy.
+func cause(err error) string {
+	var oe *ollama.Error
+	if errors.As(err, &oe) {
+		return oe.Cause()
+	}
+	return err.Error()
 }
 
 // without notes that a model refuses tools or thinking. It reports whether the

@@ -26,7 +26,7 @@ var greetTimeout = 3 * time.Second
 func (e *Engine) modelsSoon(ctx context.Context) ([]ollama.Model, error) {
 	greet, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
-	if _, err := e.cfg.Server.Version(greet); err != nil && ctx.Err() == nil {
+	if err := e.servers.Greet(greet); err != nil && ctx.Err() == nil {
 		if greet.Err() != nil {
 			err = &ollama.Error{Kind: ollama.Unreachable, Op: "asking for the version", Host: e.cfg.Server.Host(), Err: err}
 		}
@@ -91,7 +91,7 @@ func (e *Engine) chooseWanted(ctx context.Context, wanted string, models []ollam
 			return Choice{Server: listErr}, listErr
 		}
 		var err error
-		if m, err = e.cfg.Server.Model(ctx, wanted); err != nil {
+		if m, err = e.model(ctx, wanted); err != nil {
 			return Choice{}, err // a model that is not listed may still be a cloud one
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"chela/engine/event"
+	"chela/engine/fleet"
 	"chela/engine/ollama"
 	"chela/engine/pipeline"
 	"chela/engine/settings"
@@ -45,10 +46,12 @@ type Config struct {
 	Settings  settings.Settings
 	Store     *store.Store
 	Tools     *toolkit.Registry
-	Server    *ollama.Client // the Ollama server
-	Pocket    *ollama.Client // optional: the built-in model
-	Timeout   time.Duration  // of one call; 0: pipeline.DefaultTimeout
-	Attended  bool           // a person can answer approvals
+	Server    *ollama.Client   // the Ollama server
+	Servers   []*ollama.Client // optional: further ones, see ollama.hosts of settings.yml
+	Pocket    *ollama.Client   // optional: the built-in model
+	Timeout   time.Duration    // of one call; 0: pipeline.DefaultTimeout
+	Attended  bool             // a person can answer approvals
+	Preload   bool             // bring models into memory when they are picked
 	Net       guard.NetOptions
 	Now       func() time.Time // optional: the clock, for tests and replays
 }
@@ -62,6 +65,8 @@ type Engine struct {
 	net      *guard.Net
 	proc     *guard.Runner
 	redactor *guard.Redactor
+	servers  *fleet.Fleet
+	pocket   *fleet.Fleet // the built-in model's; nil: there is none
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -100,6 +105,10 @@ func New(cfg Config) (*Engine, error) {
 		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Timeout: cfg.Timeout, Now: cfg.Now},
 	}
 	e.stream.Now = cfg.Now
+	e.servers = fleet.New(cfg.Settings.Ollama.Parallel, append([]*ollama.Client{cfg.Server}, cfg.Servers...)...)
+	if cfg.Pocket != nil {
+		e.pocket = fleet.New(1, cfg.Pocket)
+	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.openGuards(); err != nil {
 		e.cancel()
@@ -123,8 +132,12 @@ func (e *Engine) Settings() settings.Settings { return e.cfg.Settings }
 // Registry holds the tools.
 func (e *Engine) Registry() *toolkit.Registry { return e.cfg.Tools }
 
-// Server is the client of the Ollama server, for what needs no session.
+// Server is the client of the preferred Ollama server, for what needs no
+// session.
 func (e *Engine) Server() *ollama.Client { return e.cfg.Server }
+
+// Survey asks all Ollama servers what they have and how busy they are.
+func (e *Engine) Survey(ctx context.Context) []fleet.State { return e.servers.Survey(ctx) }
 
 // Remember keeps a value of last use, such as the theme. See store.LastTheme.
 func (e *Engine) Remember(ctx context.Context, key, value string) error {
@@ -160,9 +173,8 @@ func (e *Engine) Close() error {
 		e.wg.Wait()
 		e.closeErr = errors.Join(e.proc.Close(), e.files.Close())
 		e.stream.Close()
-		e.cfg.Server.CloseIdle()
-		if e.cfg.Pocket != nil {
-			e.cfg.Pocket.CloseIdle()
+		for _, h := range e.hosts() {
+			h.Client().CloseIdle()
 		}
 	})
 	return e.closeErr

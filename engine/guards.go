@@ -15,7 +15,9 @@ func (e *Engine) openGuards() error {
 	opts := e.cfg.Net
 	// Tools never reach the model server: it could delete models or be asked
 	// for anything without the judge seeing it.
-	opts.OwnServices = slices.Concat(opts.OwnServices, ownForms(e.cfg.Server.Host()))
+	for _, h := range e.servers.Hosts() {
+		opts.OwnServices = slices.Concat(opts.OwnServices, ownForms(h.Client().Host()))
+	}
 	n, err := guard.NewNet(opts)
 	if err != nil {
 		return fmt.Errorf("security.allowed_hosts in settings.yml: %w", err)

@@ -78,6 +78,7 @@ func (e *Engine) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 		return nil, ErrEngineClosed
 	}
 	s.announce()
+	s.preload()
 	return s, nil
 }
 
@@ -145,6 +146,10 @@ func (s *Session) Close() {
 		s.mu.Unlock()
 		<-idle
 		s.life.calls.Wait()
+		s.mu.Lock()
+		s.leaveHost()
+		s.pick.host = nil
+		s.mu.Unlock()
 		s.life.saving.Lock()
 		s.life.released = true
 		s.life.saving.Unlock()

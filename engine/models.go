@@ -3,28 +3,49 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
+	"chela/engine/fleet"
 	"chela/engine/ollama"
 )
 
-// client returns the server that a model runs on.
-func (e *Engine) client(model string) (*ollama.Client, error) {
+// fleet returns the servers that a model may run on.
+func (e *Engine) fleet(model string) (*fleet.Fleet, error) {
 	if model != PocketModel {
-		return e.cfg.Server, nil
+		return e.servers, nil
 	}
-	if e.cfg.Pocket == nil {
+	if e.pocket == nil {
 		return nil, errors.New("the built-in pocket model is not part of this program")
 	}
-	return e.cfg.Pocket, nil
+	return e.pocket, nil
+}
+
+// hosts are all servers, the built-in one included.
+func (e *Engine) hosts() []*fleet.Host {
+	if e.pocket == nil {
+		return e.servers.Hosts()
+	}
+	return slices.Concat(e.servers.Hosts(), e.pocket.Hosts())
+}
+
+// client returns the server to ask about a model.
+func (e *Engine) client(model string) (*ollama.Client, error) {
+	f, err := e.fleet(model)
+	if err != nil {
+		return nil, err
+	}
+	h := f.Place(model)
+	h.Leave()
+	return h.Client(), nil
 }
 
 // Models lists the server's models and the built-in one, which comes last:
 // it is offered beside real models, never before them. When the server does
 // not answer, the error says so and the list still holds the built-in model.
 func (e *Engine) Models(ctx context.Context) ([]ollama.Model, error) {
-	models, err := e.cfg.Server.Models(ctx)
-	if e.cfg.Pocket != nil {
+	models, err := e.servers.Models(ctx)
+	if e.pocket != nil {
 		if m, perr := e.cfg.Pocket.Model(ctx, PocketModel); perr == nil {
 			m.BuiltIn = true
 			models = append(models, m)

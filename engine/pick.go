@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"chela/engine/fleet"
 	"chela/engine/ollama"
 	"chela/store"
 	"chela/tiers"
@@ -13,14 +14,15 @@ import (
 // pick is the model in use and what follows from it. The session's mu guards
 // it; the model's name, as it was picked, is in the session's record.
 type pick struct {
-	client    *ollama.Client // nil: none is picked yet
-	model     ollama.Model   // its details, as far as its server told them
-	window    int            // num_ctx, in tokens
+	host      *fleet.Host  // where it runs; nil: none is picked yet
+	model     ollama.Model // its details, as far as its server told them
+	window    int          // num_ctx, in tokens
 	decision  tiers.Decision
 	selection tiers.Selection
-	toolless  bool // it takes no tools: its details say so, or it refused them
-	thinkless bool // it refused to think
-	noted     bool // it was remembered as the last used
+	toolless  bool               // it takes no tools: its details say so, or it refused them
+	thinkless bool               // it refused to think
+	noted     bool               // it was remembered as the last used
+	unload    context.CancelFunc // ends bringing it into memory; nil: that was not begun
 }
 
 // knows reports whether a model's details are those in use.
@@ -37,13 +39,15 @@ func (s *Session) SetModel(ctx context.Context, name string) error {
 	if err := s.useModel(ctx, name); err != nil {
 		return err
 	}
-	return errors.Join(s.changed(ctx), s.noteModel(ctx))
+	err := errors.Join(s.changed(ctx), s.noteModel(ctx))
+	s.preload()
+	return err
 }
 
 // useModel takes a model into use. A server that does not answer is no error
 // here: the turn reports it, with what to do.
 func (s *Session) useModel(ctx context.Context, name string) error {
-	client, err := s.engine.client(name)
+	servers, err := s.engine.fleet(name)
 	if err != nil {
 		return err
 	}
@@ -56,11 +60,42 @@ func (s *Session) useModel(ctx context.Context, name string) error {
 		m = ollama.Model{Name: name}
 	}
 	unavailable := s.engine.unavailable(ctx)
+	host := servers.Place(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rec.Model, s.pick = name, pick{client: client}
+	s.leaveHost()
+	s.rec.Model, s.pick = name, pick{host: host}
 	s.take(m, unavailable)
 	return nil
+}
+
+// leaveHost gives the session's place on a server up. The caller holds mu.
+func (s *Session) leaveHost() {
+	if s.pick.host != nil {
+		s.pick.host.Leave()
+	}
+}
+
+// moveHost goes to another server that has the model, because this one does
+// not answer; false: there is none, or the model was changed meanwhile.
+func (s *Session) moveHost(model string, from *fleet.Host, tried []*fleet.Host, fault error) (*fleet.Host, bool) {
+	servers, err := s.engine.fleet(model)
+	if err != nil || !servers.Failed(from, model, fault) {
+		return nil, false
+	}
+	to := servers.Place(model, tried...)
+	if to == nil {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rec.Model != model || s.pick.host != from {
+		to.Leave()
+		return nil, false
+	}
+	s.leaveHost()
+	s.pick.host = to
+	return to, true
 }
 
 // take takes a model's details as the truth. The caller holds mu.

@@ -40,7 +40,12 @@ func (e *Engine) Pull(name string) error {
 		}()
 		var status string
 		var completed, total int64
-		err := e.cfg.Server.Pull(ctx, name, func(st string, c, t int64) {
+		server, err := e.client(name)
+		if err != nil {
+			last = event.PullProgress{Model: name, Error: err.Error()}
+			return
+		}
+		err = server.Pull(ctx, name, func(st string, c, t int64) {
 			status, completed, total = st, c, t
 			e.stream.Publish("", 0, event.PullProgress{Model: name, Status: st, Completed: c, Total: t})
 		})

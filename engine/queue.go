@@ -82,7 +82,7 @@ func (s *Session) Submit(text string) error {
 	switch {
 	case s.life.closing():
 		return ErrClosed
-	case s.pick.client == nil:
+	case s.pick.host == nil:
 		return ErrNoModel
 	case !s.prompts.running():
 		s.start(text)

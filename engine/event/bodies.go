@@ -163,12 +163,24 @@ type Queued struct {
 	Text string `json:"text"`
 }
 
-// ModelState says what the model is doing: "waiting" means that a request was
-// sent and its first token is awaited.
+// ModelState says what the model is doing; State is one of the Model
+// constants.
 type ModelState struct {
 	Model string `json:"model"`
 	State string `json:"state"`
+	Host  string `json:"host,omitempty"`
+	Ahead int    `json:"ahead,omitempty"` // state queued: requests that come first
+	Error string `json:"error,omitempty"` // state failed
 }
+
+// What a model is doing.
+const (
+	ModelQueued  = "queued"  // its server is busy with others
+	ModelLoading = "loading" // it is being brought into memory
+	ModelReady   = "ready"   // it is in memory
+	ModelFailed  = "failed"  // it could not be brought into memory
+	ModelWaiting = "waiting" // a request was sent and its first token is awaited
+)
 
 // PullProgress is news of a download. Done is true once, at the end.
 type PullProgress struct {

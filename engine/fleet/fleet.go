@@ -148,3 +148,26 @@ func (f *Fleet) Failed(h *Host, model string, err error) bool {
 	}
 	return slices.ContainsFunc(f.hosts, func(o *Host) bool { return o != h && o.has(model) })
 }
+
+// Greet asks all servers at once whether they are there. It returns when the
+// first one answers, or with the first server's error when none does.
+func (f *Fleet) Greet(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(f.hosts))
+	answers := make(chan int, len(f.hosts))
+	for i, h := range f.hosts {
+		go func() { // ends with ctx, at the latest when this returns
+			_, errs[i] = h.client.Version(ctx)
+			answers <- i
+		}()
+	}
+	for range f.hosts {
+		if i := <-answers; errs[i] == nil {
+			return nil
+		} else if ctx.Err() == nil {
+			f.hosts[i].fail(errs[i], f.now())
+		}
+	}
+	return errs[0]
+}

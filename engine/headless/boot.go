@@ -78,9 +78,9 @@ func Boot(ctx context.Context, s Setup) (app *App, err error) {
 	a.dropBadHosts()
 	a.pocket = pocket.New()
 	a.Engine, err = engine.New(engine.Config{
-		Workspace: dir, Dirs: a.Dirs, Settings: a.Settings, Store: a.Store, Tools: a.Tools, Server: server,
+		Workspace: dir, Dirs: a.Dirs, Settings: a.Settings, Store: a.Store, Tools: a.Tools, Server: server, Servers: a.furtherServers(server),
 		Pocket:  ollama.NewInProcess("built-in pocket model", a.pocket.Transport()),
-		Timeout: timeout, Attended: s.Attended,
+		Timeout: timeout, Attended: s.Attended, Preload: s.Attended && a.Settings.Models.Preload,
 	})
 	switch {
 	case err != nil && s.Dir != "":
@@ -140,6 +140,25 @@ func (a *App) server() (*ollama.Client, error) {
 	}
 	a.Problems = append(a.Problems, settings.Problem{File: a.Dirs.File(), Text: "ollama.host: " + err.Error(), Hint: "OLLAMA_HOST is in force"})
 	return ollama.New("")
+}
+
+// furtherServers makes the clients of ollama.hosts. One that is the first server again,
+// or is no address, is left out and said.
+func (a *App) furtherServers(first *ollama.Client) []*ollama.Client {
+	var out []*ollama.Client
+	seen := []string{first.Host()}
+	for _, host := range a.Settings.Ollama.Hosts {
+		c, err := ollama.New(host)
+		switch {
+		case err != nil:
+			a.Problems = append(a.Problems, settings.Problem{File: a.Dirs.File(), Text: "ollama.hosts: " + err.Error(), Hint: "it is left out"})
+		case slices.Contains(seen, c.Host()):
+			continue
+		default:
+			seen, out = append(seen, c.Host()), append(out, c)
+		}
+	}
+	return out
 }
 
 // checkNames tells about names in tools.promote and tools.demote that no tool

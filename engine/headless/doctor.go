@@ -179,6 +179,13 @@ func (a *App) servers(ctx context.Context) []Finding {
 	default:
 		out = append(out, Finding{"Ollama", Good, fmt.Sprintf("%s at %s", version, server.Host()), ""})
 	}
+	for _, st := range a.Engine.Survey(ctx)[1:] {
+		if st.Error != nil {
+			out = append(out, Finding{"Ollama", Warning, fmt.Sprintf("%s: %v", st.Host, st.Error), "It is one of ollama.hosts; the others are used meanwhile."})
+			continue
+		}
+		out = append(out, Finding{"Ollama", Good, fmt.Sprintf("%s has %s", st.Host, plural(len(st.Models), "model")), ""})
+	}
 	pocketWorks := false
 	var names []string
 	tools := 0

@@ -3,6 +3,7 @@ package ollamatest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -22,7 +23,9 @@ type Model struct {
 	Capabilities []string // nil: completion and tools
 	Size         int64    // bytes on disk; 0: half a byte a parameter
 	Modified     time.Time
-	Remote       string // the host of a cloud model
+	Remote       string         // the host of a cloud model
+	Info         map[string]any // further facts of model_info, such as the size of the KV cache
+	LoadFault    string         // what loading it answers instead; empty: it loads
 
 	Loaded bool
 	Window int   // tokens in force while loaded
@@ -110,10 +113,49 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 			"general.architecture": m.Family, "general.parameter_count": m.Parameters, m.Family + ".context_length": m.Context,
 		},
 	}
+	maps.Copy(resp.ModelInfo, m.Info)
 	for _, c := range m.Capabilities {
 		resp.Capabilities = append(resp.Capabilities, model.Capability(c))
 	}
 	answer(w, resp)
+}
+
+// load notes that a model is in memory, with the window that was asked for, and
+// returns why it is not.
+func (s *Server) load(req api.ChatRequest) (fault string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.models {
+		m := &s.models[i]
+		if m.Name != req.Model && m.Name != req.Model+":latest" {
+			continue
+		}
+		if m.LoadFault != "" {
+			return m.LoadFault
+		}
+		m.Loaded = true
+		if n, ok := req.Options["num_ctx"].(float64); ok {
+			m.Window = int(n)
+		}
+	}
+	return ""
+}
+
+// next takes the next reply of the script, or asks the test's own model.
+func (s *Server) next(req api.ChatRequest) *Reply {
+	s.mu.Lock()
+	if len(s.replies) > 0 {
+		next := s.replies[0]
+		s.replies = s.replies[1:]
+		s.mu.Unlock()
+		return next
+	}
+	model := s.model
+	s.mu.Unlock()
+	if model == nil {
+		return nil
+	}
+	return model(req)
 }
 
 // chat answers with the next reply. A request without messages only loads the
@@ -128,20 +170,19 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model '%s' not found", req.Model))
 		return
 	}
+	if fault := s.load(req); fault != "" {
+		fail(w, http.StatusInternalServerError, fault)
+		return
+	}
 	if len(req.Messages) == 0 {
 		answer(w, api.ChatResponse{Model: req.Model, Message: api.Message{Role: "assistant"}, Done: true, DoneReason: "load"})
 		return
 	}
-	s.mu.Lock()
-	var next *Reply
-	if len(s.replies) > 0 {
-		next, s.replies = s.replies[0], s.replies[1:]
-	}
-	s.mu.Unlock()
+	next := s.next(req)
 	if next == nil {
 		s.t.Errorf("ollamatest: a chat with %s was not scripted; its last message: %q", req.Model, req.Messages[len(req.Messages)-1].Content)
 		fail(w, http.StatusInternalServerError, "no reply is scripted")
 		return
 	}
-	next.serve(&out{r.Context(), s.done, w, req.Model})
+	next.serve(&out{r.Context(), s.done, w, req.Model, req.Logprobs})
 }

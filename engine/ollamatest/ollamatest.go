@@ -43,6 +43,7 @@ type Server struct {
 	mu       sync.Mutex
 	models   []Model
 	replies  []*Reply
+	model    func(api.ChatRequest) *Reply // answers what no reply is scripted for; may be nil
 	pulls    map[string]*Pull
 	requests []Request
 	broken   map[string]status // path to what it answers
@@ -134,6 +135,15 @@ func (s *Server) Unused() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.replies)
+}
+
+// Answer sets the model that answers what no reply is scripted for. It makes a
+// reply with [NewReply]; nil fails the test, as without a model. It may be
+// called from several goroutines.
+func (s *Server) Answer(model func(api.ChatRequest) *Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.model = model
 }
 
 // maxBody bounds a request, so that a mistake in a test cannot fill memory.

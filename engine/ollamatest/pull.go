@@ -76,7 +76,7 @@ func (s *Server) pull(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	p := s.pulls[req.Model]
 	s.mu.Unlock()
-	o := &out{r.Context(), s.done, w, req.Model}
+	o := &out{ctx: r.Context(), done: s.done, w: w, model: req.Model}
 	if p == nil {
 		o.line(api.ProgressResponse{Status: "pulling manifest"})
 		o.line(map[string]string{"error": "pull model manifest: file does not exist"})

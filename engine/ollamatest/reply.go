@@ -33,13 +33,19 @@ type out struct {
 	done  <-chan struct{} // the test is over
 	w     http.ResponseWriter
 	model string
+	tap   bool // the request asks for logprobs
+}
+
+// NewReply returns an answer that is not in the script, for [Server.Answer].
+func NewReply() *Reply {
+	return &Reply{stats: api.Metrics{
+		PromptEvalCount: 100, EvalCount: 10, LoadDuration: time.Millisecond, PromptEvalDuration: 10 * time.Millisecond, EvalDuration: 100 * time.Millisecond,
+	}}
 }
 
 // Reply adds an answer to the script.
 func (s *Server) Reply() *Reply {
-	r := &Reply{stats: api.Metrics{
-		PromptEvalCount: 100, EvalCount: 10, LoadDuration: time.Millisecond, PromptEvalDuration: 10 * time.Millisecond, EvalDuration: 100 * time.Millisecond,
-	}}
+	r := NewReply()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replies = append(s.replies, r)
@@ -96,6 +102,24 @@ func (r *Reply) Calls(calls ...ToolCall) *Reply {
 		})
 	}
 	return r.message(m)
+}
+
+// Raw sends the tokens that the model wrote and the server's parser kept back:
+// chunks without content, each with its token's text, as a server sends them to
+// a request with logprobs.
+func (r *Reply) Raw(tokens ...string) *Reply {
+	for _, t := range tokens {
+		r.add(func(o *out) bool {
+			if !o.tap {
+				return true // not asked for
+			}
+			return o.line(api.ChatResponse{
+				Model: o.model, CreatedAt: time.Now(), Message: api.Message{Role: "assistant"},
+				Logprobs: []api.Logprob{{TokenLogprob: api.TokenLogprob{Token: t, Logprob: -0.1}}},
+			})
+		})
+	}
+	return r
 }
 
 // Line sends a line as it is: a malformed one, or one of a later server.

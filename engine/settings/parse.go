@@ -168,6 +168,7 @@ func (s *Settings) check(file string) []Problem {
 	}
 	oneOf("models.think", &s.Models.Think, def.Models.Think, "auto", "on", "off")
 	oneOf("ui.theme", &s.UI.Theme, def.UI.Theme, "auto", "light", "dark", "ansi", "none")
+	inRange("ollama.parallel", &s.Ollama.Parallel, 1, 1, 64)
 	inRange("models.window", &s.Models.Window, 0, 1024, 1<<20)
 	inRange("models.steps", &s.Models.Steps, def.Models.Steps, 1, 1000)
 	inRange("tools.budget", &s.Tools.Budget, def.Tools.Budget, 1, 90)

@@ -31,7 +31,9 @@ type Settings struct {
 
 // Ollama says where the server is.
 type Ollama struct {
-	Host string `yaml:"host"` // host:port or URL; empty: OLLAMA_HOST, then 127.0.0.1:11434
+	Host     string   `yaml:"host"`     // host:port or URL; empty: OLLAMA_HOST, then 127.0.0.1:11434
+	Hosts    []string `yaml:"hosts"`    // further servers; sessions are placed on all of them
+	Parallel int      `yaml:"parallel"` // answers that one server computes at once, its OLLAMA_NUM_PARALLEL; 0: 1
 }
 
 // Models sets how models are used.
@@ -40,6 +42,7 @@ type Models struct {
 	Window  int    `yaml:"window"`  // num_ctx in tokens; 0: chosen from the model, up to 16384
 	Think   string `yaml:"think"`   // auto, on, off
 	Steps   int    `yaml:"steps"`   // most answers in one turn; 0: 40
+	Preload bool   `yaml:"preload"` // bring a model into memory when it is picked, before the first prompt
 }
 
 // Tiers overrides the tier of single models: name, name without tag, or a
@@ -71,7 +74,7 @@ type UI struct {
 // Default returns the settings in force without a file.
 func Default() Settings {
 	return Settings{
-		Models:   Models{Think: "auto", Steps: 40},
+		Models:   Models{Think: "auto", Steps: 40, Preload: true},
 		Tools:    Tools{Budget: 25},
 		Security: Security{Mode: pipeline.Ask},
 		UI:       UI{Theme: "auto", Mouse: true},
