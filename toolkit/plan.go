@@ -30,6 +30,14 @@ type Plan struct {
 	// alone would let it run, such as a file that is executed later.
 	Asks []string `json:"asks,omitempty"`
 
+	// Outside names what the call would touch outside the workspace. A person may
+	// say yes to such a call; no mode does so by itself.
+	Outside []string `json:"outside,omitempty"`
+
+	// ReadOnly reports that a command was proven to only read inside the
+	// workspace, by an analysis of the text that runs.
+	ReadOnly bool `json:"read_only,omitempty"`
+
 	private any  // what Run needs beyond the arguments, frozen with the plan
 	stated  bool // Level was set by AtLevel
 }

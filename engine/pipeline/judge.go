@@ -63,8 +63,9 @@ type Question struct {
 //
 // The order: the hard floor; then deny mode; then deny rules; then what the mode
 // denies whatever rules say (in allowlist mode a rule may allow it); then what
-// makes the call worth a question whatever else allows it (doubt, files that
-// run later); then ask and allow rules; then the mode by the plan's level.
+// lies outside the workspace, which only a person allows; then what makes the
+// call worth a question whatever else allows it (doubt, files that run later);
+// then ask and allow rules; then the mode by the plan's level.
 func Judge(q Question) Decision {
 	if q.Floor != nil {
 		return Decision{Denied, []string{q.Floor.Reason}, ByFloor, ""}
@@ -99,6 +100,12 @@ func Judge(q Question) Decision {
 	}
 	// An exact rule names this very call, so it answers the question that the
 	// plan raises; a wider one was made without knowing of it.
+	if len(q.Plan.Outside) > 0 && (allow == nil || allow.Scope != ScopeExact) {
+		if q.Mode == Unlimited { // nobody would be asked
+			return Decision{Denied, q.Plan.Outside, ByFloor, ""}
+		}
+		doubts = append(doubts, q.Plan.Outside...)
+	}
 	if q.Mode != Unlimited && (allow == nil || allow.Scope != ScopeExact) {
 		doubts = append(doubts, q.Plan.Asks...)
 	}
@@ -136,6 +143,9 @@ func (q Question) byMode() Decision {
 		}
 		return decide(Asks, "in ask mode, %s calls need an answer", level)
 	case Standard:
+		if q.Plan.ReadOnly && level != toolkit.Dangerous {
+			return decide(Allowed, "standard mode lets a command run that was proven to only read")
+		}
 		if level != toolkit.Dangerous {
 			return decide(Allowed, "standard mode lets %s calls run", level)
 		}

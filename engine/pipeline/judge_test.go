@@ -120,6 +120,52 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// What lies outside the workspace only a person allows, for this very call.
+func TestOutsideTheWorkspaceOnlyAPersonAllows(t *testing.T) {
+	p := command("touch ../x")
+	p.Outside = []string{"it changes ../x, outside the workspace"}
+	exact, tool := rule("allow", p, pipeline.ScopeExact, string(p.Args)), rule("allow", p, pipeline.ScopeTool, "")
+	for _, c := range []struct {
+		mode  pipeline.Mode
+		rules []store.Rule
+		want  pipeline.Verdict
+		by    string
+	}{
+		{pipeline.Deny, nil, pipeline.Denied, pipeline.ByMode},
+		{pipeline.Allowlist, nil, pipeline.Denied, pipeline.ByMode},
+		{pipeline.Ask, nil, pipeline.Asks, pipeline.ByMode},
+		{pipeline.Standard, []store.Rule{tool}, pipeline.Asks, pipeline.ByMode},
+		{pipeline.Unlimited, nil, pipeline.Denied, pipeline.ByFloor},
+		{pipeline.Unlimited, []store.Rule{tool}, pipeline.Denied, pipeline.ByFloor},
+		{pipeline.Standard, []store.Rule{exact}, pipeline.Allowed, pipeline.ByRule},
+	} {
+		if got := pipeline.Judge(pipeline.Question{Mode: c.mode, Plan: p, Rules: c.rules}); got.Verdict != c.want || got.By != c.by {
+			t.Errorf("%v with %d rules: %+v, want %v", c.mode, len(c.rules), got, c.want)
+		}
+	}
+	for _, r := range pipeline.Offers(p) {
+		if r.Scope != pipeline.ScopeExact {
+			t.Errorf("it offers %s", pipeline.Describe(r))
+		}
+	}
+}
+
+func TestAProvenCommandIsSafeInStandardModeOnly(t *testing.T) {
+	p := command("ls")
+	p.Level, p.ReadOnly = toolkit.Moderate, true
+	for mode, want := range map[pipeline.Mode]pipeline.Verdict{
+		pipeline.Deny: pipeline.Denied, pipeline.Sandbox: pipeline.Denied, pipeline.Allowlist: pipeline.Denied, pipeline.Ask: pipeline.Asks, pipeline.Standard: pipeline.Allowed,
+	} {
+		if got := pipeline.Judge(pipeline.Question{Mode: mode, Plan: p}); got.Verdict != want {
+			t.Errorf("%v: %+v, want %v", mode, got, want)
+		}
+	}
+	p.Level = toolkit.Dangerous
+	if got := pipeline.Judge(pipeline.Question{Mode: pipeline.Standard, Plan: p}); got.Verdict != pipeline.Asks {
+		t.Errorf("dangerous all the same: %+v", got)
+	}
+}
+
 // What a prefix rule for "go test" must not let through: the lines by which
 // other programs' allow-lists were passed.
 func TestPrefixRuleCoversOnlyOnePlainCommand(t *testing.T) {

@@ -38,6 +38,7 @@ const maxParallel = 8
 // Pipeline drives calls. Its fields are set once; it is safe for concurrent
 // use by several sessions.
 type Pipeline struct {
+	Strict  bool // arguments are checked and not repaired; for measuring what repair is worth
 	Tools   *toolkit.Registry
 	Store   *store.Store
 	Queue   *Queue
@@ -52,9 +53,14 @@ type Env struct {
 	Turn      int
 	Mode      func() Mode                      // asked for each decision: a person may change it meanwhile
 	Given     func(tool string) (bool, string) // whether the model was given the tool, and why not; nil: all are
-	Attended  bool                             // a person can answer questions
-	Sandbox   bool                             // processes can be put into an OS sandbox
-	Publish   func(event.Body)
+
+	// Before is asked about each call that is understood, before it is judged.
+	// An error is the answer to the call, which then goes no further; nil: all
+	// go on.
+	Before   func(tool string, args json.RawMessage) *toolkit.Error
+	Attended bool // a person can answer questions
+	Sandbox  bool // processes can be put into an OS sandbox
+	Publish  func(event.Body)
 }
 
 // Call is one call as it came out of the model, or from a person.
@@ -65,6 +71,7 @@ type Call struct {
 	Origin toolkit.Origin
 	Doubt  string // why it must ask before it writes, runs or dials; empty: no doubt
 	Note   string // how it was found, recorded with its repairs; empty: as usual
+	Refuse string // why it must not run at all, for the model: it ends after step 1; empty: it may
 }
 
 // Outcome is what goes back to the model.
@@ -89,6 +96,7 @@ type step struct {
 	rec    store.Call
 	plan   toolkit.Plan
 	doubt  string
+	refuse string
 	ticket *ticket // waiting for a person
 	note   string  // what the person said with the approval
 	out    Outcome
@@ -144,6 +152,9 @@ func (p *Pipeline) prepare(ctx context.Context, s *step) error {
 	}
 	if ctx.Err() != nil {
 		return p.cancel(ctx, s)
+	}
+	if s.refuse != "" {
+		return p.invalid(ctx, s, &toolkit.Error{Code: toolkit.CodeDoubtful, Message: s.refuse})
 	}
 	if err := p.validate(ctx, s); err != nil || s.final {
 		return err

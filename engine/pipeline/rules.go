@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"chela/store"
 	"chela/toolkit"
+	"chela/toolkit/guard/command"
 )
 
 // The scopes of a rule, the narrowest first.
@@ -36,7 +35,7 @@ func Matches(r store.Rule, p toolkit.Plan) bool {
 	case ScopeExact:
 		return r.Pattern == string(p.Args)
 	case ScopePrefix:
-		words, ok := plainCommand(p)
+		words, _, ok := plainCommand(p)
 		want := strings.Fields(r.Pattern)
 		return ok && len(want) > 0 && len(words) >= len(want) && slices.Equal(words[:len(want)], want)
 	case ScopeFolder:
@@ -115,58 +114,30 @@ func Offers(p toolkit.Plan) []store.Rule {
 	return append(out, exact)
 }
 
-// plainCommand returns the words of an exec call that is one simple command
-// made of literals: no operators, substitutions, redirections, assignments,
-// globs or variables, in the workspace itself and with no environment added.
-func plainCommand(p toolkit.Plan) ([]string, bool) {
+// plainCommand analyses an exec call that is one simple command made of
+// literals without quotes: no operators, substitutions, redirections,
+// assignments, globs or variables, in the workspace itself and with no
+// environment added.
+func plainCommand(p toolkit.Plan) (words []string, r command.Report, ok bool) {
 	if p.Preview.Kind != toolkit.PreviewCommand || len(p.Preview.Env) > 0 || (p.Preview.Dir != "" && p.Preview.Dir != ".") {
-		return nil, false
+		return nil, r, false
 	}
-	if strings.ContainsFunc(p.Preview.Command, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-		return nil, false // the parser and the shell may read these differently
+	r = command.Analyse(p.Preview.Command, command.Options{})
+	if !r.Plain {
+		return nil, r, false
 	}
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(p.Preview.Command), "")
-	if err != nil || len(f.Stmts) != 1 || len(f.Last) > 0 {
-		return nil, false
+	for _, w := range r.Programs[0].Words {
+		words = append(words, w.Text)
 	}
-	st := f.Stmts[0]
-	call, ok := st.Cmd.(*syntax.CallExpr)
-	if !ok || len(st.Redirs) > 0 || st.Negated || st.Background || st.Coprocess || len(call.Assigns) > 0 || len(st.Comments) > 0 {
-		return nil, false
-	}
-	var words []string
-	for _, w := range call.Args {
-		lit := w.Lit() // empty unless the word is a single unquoted literal
-		if lit == "" || strings.ContainsAny(lit, `*?[]{}~\`) {
-			return nil, false
-		}
-		words = append(words, lit)
-	}
-	return words, len(words) > 0
+	// The words as they stand in the text: what is quoted is no plain word.
+	return words, r, slices.Equal(words, strings.Fields(p.Preview.Command))
 }
 
-// programs whose first words say nothing about what they will do: shells,
-// wrappers, interpreters, package managers, and tools that run helpers named
-// in their arguments. A prefix rule for them would allow anything.
-var unbounded = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields(`bash sh dash zsh fish ksh csh busybox env nice nohup timeout stdbuf setsid ionice xargs sudo su doas
-		ssh scp rsync docker podman kubectl eval exec command builtin source python python3 node deno bun ruby perl php lua awk gawk sed find
-		git curl wget nc ncat socat npm npx pnpm yarn pip pip3 pipx uv uvx cargo-install brew apt apt-get dnf yum tar zip dd tee rm mv cp ln chmod
-		chown kill pkill osascript powershell pwsh cmd`) {
-		unbounded[name] = true
-	}
-}
-
-// commandPrefix offers program and sub-command ("go test"), for programs that
-// have one.
+// commandPrefix offers program and sub-command ("go test"), for programs whose
+// first two words say what they do.
 func commandPrefix(p toolkit.Plan) (string, bool) {
-	words, ok := plainCommand(p)
-	if !ok || len(words) < 2 || unbounded[path.Base(words[0])] || strings.Contains(words[0], "/") || strings.HasPrefix(words[1], "-") {
-		return "", false
-	}
-	return words[0] + " " + words[1], true
+	_, r, ok := plainCommand(p)
+	return r.Key, ok && r.Key != "" && len(p.Outside) == 0
 }
 
 func written(p toolkit.Plan) []string { return targets(p, toolkit.Writes) }

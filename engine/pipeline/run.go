@@ -153,7 +153,7 @@ func cancelled(tool string) *toolkit.Error {
 
 // denial reports whether the call was refused rather than failed.
 func denial(c toolkit.Code) bool {
-	return c == toolkit.CodeDenied || c == toolkit.CodeUserDenied || c == toolkit.CodeApproval
+	return c == toolkit.CodeDenied || c == toolkit.CodeUserDenied || c == toolkit.CodeApproval || c == toolkit.CodeRepeated
 }
 
 func (s *step) redact(text string) string {

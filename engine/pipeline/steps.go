@@ -18,7 +18,7 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 	if c.ID == "" {
 		c.ID = NewID()
 	}
-	s := &step{env: env, doubt: c.Doubt}
+	s := &step{env: env, doubt: c.Doubt, refuse: c.Refuse}
 	tool, repaired, known := p.Tools.Resolve(c.Name)
 	name := c.Name
 	if known {
@@ -63,7 +63,14 @@ func (p *Pipeline) unknown(name string) *toolkit.Error {
 // validate is step 2.
 func (p *Pipeline) validate(ctx context.Context, s *step) error {
 	args, repairs, fault := validate(s.tool.Spec(), json.RawMessage(s.rec.Emitted))
+	if p.Strict && fault == nil && len(repairs) > 0 {
+		fault = complain(s.tool.Spec(), nil, toolkit.CodeInvalid, strings.Join(repairs, "; "))
+	}
 	s.rec.Repairs = append(s.rec.Repairs, repairs...)
+	if fault == nil && s.env.Before != nil {
+		s.out.Args = args
+		fault = s.env.Before(s.tool.Spec().Name, args)
+	}
 	if fault != nil {
 		return p.invalid(ctx, s, fault)
 	}

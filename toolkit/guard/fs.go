@@ -29,6 +29,7 @@ type FS struct {
 	given   string // absolute, as given
 	home    string
 	protect *protection
+	own     []string   // absolute, folded: chela's own state, wherever it is
 	mu      sync.Mutex // one writer at a time, so that check and rename belong together
 
 	// faultWrite lets tests fail the write of a temporary file; nil otherwise.
@@ -91,6 +92,7 @@ func (f *FS) protectOwn(paths []string) error {
 			return fmt.Errorf("protected path %q is not absolute", p)
 		}
 		for _, form := range []string{filepath.Clean(p), resolveExisting(p)} {
+			f.own = append(f.own, foldAbs(form))
 			for _, dir := range []string{f.dir, f.given} {
 				if rel, err := filepath.Rel(form, dir); err == nil && filepath.IsLocal(rel) {
 					return fmt.Errorf("workspace %q is inside %s, chela's own state: name a project directory", f.given, p)

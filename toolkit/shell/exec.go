@@ -1,8 +1,10 @@
 // Package shell has the tool that runs commands.
 //
-// It guarantees: the shell that runs is the program that the plan showed, the
-// same file; the command is passed to it as one argument, unchanged; it runs in
-// a folder of the workspace, in a clean environment, without a terminal or
+// It guarantees: what was analysed is what runs: the text that the plan shows is
+// passed to bash as one argument, and bash and the programs that the text names
+// are the files that they were when the plan was made; a command that was not
+// proven to only read is dangerous; what it names by a literal path is held
+// against the floor before anything runs; it runs in a folder of the workspace, in a clean environment, without a terminal or
 // input, and its whole process tree is gone when the call ends, unless the call
 // said that it is to stay in the background.
 package shell
@@ -13,14 +15,15 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"chela/tiers"
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/guard/command"
 )
 
 // moveAfter is when a command that is waited for moves to the background: long
@@ -107,9 +110,9 @@ func programFact(p guard.Program) toolkit.Fact {
 	return toolkit.Fact{Kind: factProgram, Target: p.Path, Value: fmt.Sprintf("%s %d bytes %d", p.Real, p.Size, p.ModTime.UnixNano())}
 }
 
-func planExec(_ context.Context, w *toolkit.Workspace, a execArgs) (toolkit.Plan, error) {
-	if err := checkCommand(a.Command); err != nil {
-		return toolkit.Plan{}, err
+func planExec(ctx context.Context, w *toolkit.Workspace, a execArgs) (toolkit.Plan, error) {
+	if strings.TrimSpace(a.Command) == "" {
+		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "command is empty.").WithHint("Give a shell command, like ls.")
 	}
 	env := make([]string, 0, len(a.Env))
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
@@ -138,33 +141,42 @@ func planExec(_ context.Context, w *toolkit.Workspace, a execArgs) (toolkit.Plan
 	if err != nil {
 		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeUnavailable, "%w.", err)
 	}
+	j, err := judge(ctx, w, a.Command, dir)
+	if err != nil {
+		return toolkit.Plan{}, err
+	}
+	effects, facts, all := programs(w.Proc, j.report)
+	switch {
+	case !isBash(prog):
+		j.doubt("there is no bash here, and other shells read some commands differently")
+	case !all:
+		j.doubt("a program in it was not found")
+	case len(env) > 0:
+		j.doubt("it gets an environment of its own")
+	case a.Background:
+		j.doubt("it stays in the background")
+	}
 	p := toolkit.Plan{
-		Summary:  oneLine(a.Command),
-		Effects:  []toolkit.Effect{{Kind: toolkit.Runs, Target: prog.Path}},
-		Preview:  toolkit.Preview{Kind: toolkit.PreviewCommand, Command: a.Command, Program: prog.Path, Dir: dir, Env: env},
-		Facts:    []toolkit.Fact{programFact(prog)},
-		Deadline: a.limit(),
+		Summary:  oneLine(j.report.Run),
+		Effects:  append([]toolkit.Effect{{Kind: toolkit.Runs, Target: prog.Path}}, effects...),
+		Preview:  toolkit.Preview{Kind: toolkit.PreviewCommand, Command: j.report.Run, Program: prog.Path, Dir: dir, Env: env},
+		Facts:    append([]toolkit.Fact{programFact(prog)}, facts...),
+		Deadline: a.limit(), Asks: j.asks, Outside: j.outside,
 	}
 	if a.Background {
 		p.Preview.Notes = append(p.Preview.Notes, fmt.Sprintf("runs in the background, for %s at most", a.limit()))
 		p.Deadline = 0
 	}
+	if j.readOnly {
+		p.ReadOnly = true
+		p = p.AtLevel(toolkit.Moderate)
+	} else {
+		p.Preview.Notes = append(p.Preview.Notes, "not proven to only read: "+j.why)
+	}
 	return p.WithPrivate(prog), nil
 }
 
-// checkCommand refuses what a person could not see in the command line.
-func checkCommand(command string) error {
-	if strings.TrimSpace(command) == "" {
-		return toolkit.Errorf(toolkit.CodeInvalid, "command is empty.").WithHint("Give a shell command, like ls.")
-	}
-	for i, r := range command {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return toolkit.Errorf(toolkit.CodeInvalid, "command has the control character %+q at byte %d.", r, i).
-				WithHint("Leave it out, or write it as an escape like \\r.")
-		}
-	}
-	return nil
-}
+func isBash(p guard.Program) bool { return filepath.Base(p.Path) == "bash" }
 
 func oneLine(command string) string { return strings.Join(strings.Fields(command), " ") }
 
@@ -173,12 +185,14 @@ func runExec(ctx context.Context, w *toolkit.Workspace, a execArgs, p toolkit.Pl
 	if err != nil {
 		return toolkit.Result{}, toolkit.Errorf(CodeSpawn, "%w.", err)
 	}
-	if len(p.Facts) != 1 || p.Facts[0] != programFact(prog) {
-		return toolkit.Result{}, toolkit.Errorf(toolkit.CodeChanged, "the shell %s is not the file that the plan showed.", prog.Path).
+	text := p.Preview.Command
+	_, facts, _ := programs(w.Proc, command.Analyse(text, command.Options{}))
+	if !slices.Equal(p.Facts, append([]toolkit.Fact{programFact(prog)}, facts...)) {
+		return toolkit.Result{}, toolkit.Errorf(toolkit.CodeChanged, "the shell %s or a program in the command is not the file that the plan showed.", prog.Path).
 			WithHint("Call exec again.")
 	}
 	cmd := guard.Command{
-		Argv: append(argv, a.Command), Dir: p.Preview.Dir, Env: a.Env, Timeout: a.limit(),
+		Argv: append(argv, text), Dir: p.Preview.Dir, Env: a.Env, Timeout: a.limit(),
 		MaxOutput: keepOutput, PTY: a.PTY, Program: &prog,
 	}
 	if a.Background {

@@ -121,7 +121,7 @@ func TestExec(t *testing.T) {
 
 func TestExecPlanShowsWhatRuns(t *testing.T) {
 	w := workspace(t)
-	p, err := plan(t, w, args{"command": "go  test\n./...", "workdir": "./sub", "timeout": 60, "env": map[string]string{"B": "2", "A": "1"}})
+	p, err := plan(t, w, args{"command": "jobs  -l\n./...", "workdir": "./sub", "timeout": 60, "env": map[string]string{"B": "2", "A": "1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,12 +130,13 @@ func TestExecPlanShowsWhatRuns(t *testing.T) {
 		t.Skip("no bash here")
 	}
 	want := toolkit.Preview{
-		Kind: toolkit.PreviewCommand, Command: "go  test\n./...", Program: shell.Path, Dir: "sub", Env: []string{"A=1", "B=2"},
+		Kind: toolkit.PreviewCommand, Command: "jobs  -l\n./...", Program: shell.Path, Dir: "sub", Env: []string{"A=1", "B=2"},
+		Notes: []string{"not proven to only read: jobs changes the shell or evaluates its arguments"},
 	}
 	if diff := cmp.Diff(want, p.Preview); diff != "" {
 		t.Error(diff)
 	}
-	if p.Level != toolkit.Dangerous || p.Summary != "go test ./..." {
+	if p.Level != toolkit.Dangerous || p.Summary != "jobs -l ./..." {
 		t.Errorf("level %v, summary %q", p.Level, p.Summary)
 	}
 	if p.Deadline != time.Minute {
