@@ -11,8 +11,10 @@ import (
 
 // region is a piece of text that shows something and does not do it.
 type region struct {
-	kind string // for people: "in ..."
-	text string
+	kind  string // for people: "in ..."
+	text  string
+	read  bool
+	holds []any // its calls' arguments, and its JSON objects
 }
 
 // maxRegions bounds what is looked at; a hostile text is made of them.
@@ -24,7 +26,7 @@ func regions(text string) []region {
 	var out []region
 	add := func(kind, text string) {
 		if len(out) < maxRegions && strings.ContainsAny(text, "{<[(") {
-			out = append(out, region{kind, text})
+			out = append(out, region{kind: kind, text: text})
 		}
 	}
 	lines := strings.Split(text, "\n")
@@ -81,8 +83,9 @@ func (v *vet) phantom(spec *toolkit.Spec, f *Finding) {
 		f.doubt(format, a...)
 		f.Phantom = true
 	}
-	for _, r := range v.shown {
-		if v.holds(r.text, args) {
+	for i := range v.shown {
+		r := &v.shown[i]
+		if v.holds(r, args) {
 			phantom("the model wrote it in %s, so it may only be shown", r.kind)
 			return
 		}
@@ -101,19 +104,32 @@ func (v *vet) phantom(spec *toolkit.Spec, f *Finding) {
 	}
 }
 
-// holds reports whether a piece of text has a call or an object with these
-// arguments.
-func (v *vet) holds(text string, args map[string]any) bool {
-	for _, c := range rescue.Parse(text, rescue.Options{Tools: v.Specs, Done: "stop"}).Calls {
-		var written map[string]any
-		if json.Unmarshal(c.Args, &written) == nil && reflect.DeepEqual(written, args) {
+// holds reports whether a region has a call or an object with these arguments.
+func (v *vet) holds(r *region, args map[string]any) bool {
+	if !r.read {
+		r.read, r.holds = true, v.objects(r.text)
+	}
+	for _, o := range r.holds {
+		if within(o, args, 0) {
 			return true
+		}
+	}
+	return false
+}
+
+// objects are the arguments of the calls in a text, and the JSON objects in it.
+func (v *vet) objects(text string) []any {
+	var out []any
+	for _, c := range rescue.Parse(text, rescue.Options{Tools: v.Specs, Done: "stop"}).Calls {
+		var args map[string]any
+		if json.Unmarshal(c.Args, &args) == nil {
+			out = append(out, args)
 		}
 	}
 	for tries := 0; tries < maxRegions; tries++ {
 		at := strings.IndexByte(text, '{')
 		if at < 0 {
-			return false
+			break
 		}
 		dec := json.NewDecoder(strings.NewReader(text[at:]))
 		var object map[string]any
@@ -121,12 +137,10 @@ func (v *vet) holds(text string, args map[string]any) bool {
 			text = text[at+1:]
 			continue
 		}
-		if within(object, args, 0) {
-			return true
-		}
+		out = append(out, object)
 		text = text[at+int(dec.InputOffset()):]
 	}
-	return false
+	return out
 }
 
 // within reports whether a value is these arguments or has them inside, as the
