@@ -3,7 +3,10 @@
 //
 // It guarantees that reading a repository runs no program that the repository
 // names: no hook, file system monitor, pager, external diff, credential helper
-// or content filter, whatever its configuration and attributes say. Argument
+// or content filter, whatever its configuration and attributes say. Its
+// configuration is read without git first: where it names programs or leads to
+// other files, a tool's plan says so and asks, and what nobody asked for, such
+// as the marks of the file tree, does not run git at all. Argument
 // lists are fixed here; nothing a model says becomes an option. Git never
 // writes while reading and never waits for an answer.
 package git
@@ -75,6 +78,13 @@ var hardened = []string{
 	"-c", "submodule.recurse=false",
 	"-c", "color.ui=false",
 	"-c", "advice.statusHints=false",
+}
+
+// environment keeps git away from settings other than the repository's own.
+// Go's exec takes the last of two values, so these win.
+var environment = []string{
+	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
+	"GIT_NO_REPLACE_OBJECTS=1", "GIT_PROTOCOL_FROM_USER=0",
 }
 
 // gitTimeout ends a git that waits for something, such as a pipe that a
@@ -153,7 +163,7 @@ func (r *repo) filters(ctx context.Context) ([]string, error) {
 func (r *repo) git(ctx context.Context, args ...string) ([]byte, error) {
 	argv := append([]string{"git"}, hardened...)
 	argv = append(append(argv, r.quiet...), args...)
-	exit, err := r.run.Run(ctx, guard.Command{Argv: argv, Dir: r.dir, MaxOutput: 2 * maxGitOutput, Timeout: gitTimeout})
+	exit, err := r.run.Run(ctx, guard.Command{Argv: argv, Dir: r.dir, OwnEnv: environment, MaxOutput: 2 * maxGitOutput, Timeout: gitTimeout})
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +177,7 @@ func (r *repo) git(ctx context.Context, args ...string) ([]byte, error) {
 	case strings.Contains(stderr, "not a git repository"), strings.Contains(stderr, "must be run in a work tree"):
 		return nil, &NoRepository{r.shown()}
 	case strings.Contains(stderr, "dubious ownership"):
-		return nil, &Unsafe{"it belongs to another user; run git config --global --add safe.directory for it if you trust it"}
+		return nil, &Unsafe{"it belongs to another user; run chela as that user, or change its owner"}
 	case strings.Contains(stderr, "cannot use bare repository"):
 		return nil, &Unsafe{"it is a bare repository inside the project"}
 	case exit.Reason == guard.TimedOut:
@@ -204,6 +214,44 @@ func explain(dir string, err error) error {
 		return toolkit.Errorf(toolkit.CodeInvalid, "there is no folder %q.", dir).WithHint("Leave path out for the project folder.")
 	}
 	return err
+}
+
+// careful is the plan of a git tool in a folder: where the repository's settings
+// name programs or other files, it says so, is dangerous, and asks. Every git
+// tool makes its plan through it, and relies on what it saw.
+func careful(w *toolkit.Workspace, dir string, p toolkit.Plan) (toolkit.Plan, error) {
+	found, err := hostileSettings(w.Proc, dir)
+	if err != nil {
+		return toolkit.Plan{}, explain(dir, err)
+	}
+	if len(found) == 0 {
+		return p, nil
+	}
+	p.Asks = append(p.Asks, "the repository's settings name programs or other files, which are switched off for this: "+strings.Join(found, ", "))
+	p.Preview.Kind, p.Preview.Text = toolkit.PreviewText, "settings of the repository: "+strings.Join(found, ", ")
+	p.Facts = append(p.Facts, toolkit.Fact{Kind: factSettings, Target: dir, Value: strings.Join(found, ", ")})
+	return p.AtLevel(toolkit.Dangerous), nil
+}
+
+const factSettings = "git-settings"
+
+// unchanged refuses to run when the repository's settings are not those that the
+// plan spoke of.
+func unchanged(w *toolkit.Workspace, dir string, p toolkit.Plan) error {
+	found, err := hostileSettings(w.Proc, dir)
+	if err != nil {
+		return explain(dir, err)
+	}
+	said := ""
+	for _, f := range p.Facts {
+		if f.Kind == factSettings {
+			said = f.Value
+		}
+	}
+	if strings.Join(found, ", ") != said {
+		return toolkit.Errorf(toolkit.CodeChanged, "the repository's settings changed since the call was planned.").WithHint("Call the tool again.")
+	}
+	return nil
 }
 
 // Available returns nil if git is installed.

@@ -10,6 +10,20 @@ import (
 	"chela/toolkit/guard"
 )
 
+// Marks is Status for what nobody asked for: it runs git only in a repository
+// whose configuration names no programs and leads to no other files. Another
+// one is an *Unsafe.
+func Marks(ctx context.Context, run *guard.Runner, dir string) (*State, error) {
+	found, err := hostileSettings(run, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 0 {
+		return nil, &Unsafe{"its settings name programs or other files: " + strings.Join(found, ", ")}
+	}
+	return Status(ctx, run, dir)
+}
+
 // Status reads the state of the work tree that holds a folder of the
 // workspace, "" for the workspace itself. Paths in it are relative to that
 // folder, and only what is below it is listed. A folder in no repository is a
@@ -56,10 +70,10 @@ func planStatus(_ context.Context, w *toolkit.Workspace, a statusArgs) (toolkit.
 	if err != nil {
 		return toolkit.Plan{}, err
 	}
-	return toolkit.Plan{
+	return careful(w, dir, toolkit.Plan{
 		Summary: dir,
 		Effects: []toolkit.Effect{{Kind: toolkit.Reads, Target: dir}},
-	}, nil
+	})
 }
 
 // folder resolves the path of a repository's folder, "" for the workspace.
@@ -78,9 +92,12 @@ func folder(w *toolkit.Workspace, given string) (string, error) {
 	return info.Path, nil
 }
 
-func runStatus(ctx context.Context, w *toolkit.Workspace, a statusArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
+func runStatus(ctx context.Context, w *toolkit.Workspace, a statusArgs, p toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
 	dir, err := folder(w, a.Path)
 	if err != nil {
+		return toolkit.Result{}, err
+	}
+	if err := unchanged(w, dir, p); err != nil {
 		return toolkit.Result{}, err
 	}
 	s, err := Status(ctx, w.Proc, dir)

@@ -89,6 +89,7 @@ type Command struct {
 	Argv    []string          // program and arguments
 	Dir     string            // inside the workspace; "" is the workspace itself
 	Env     map[string]string // additions, refused if CheckEnv refuses them
+	OwnEnv  []string          // NAME=value that chela itself fixes, never from a call's arguments; wins over all others
 	Stdin   []byte            // nil is an empty input
 	Timeout time.Duration     // 0 is none beside the context's
 	// MaxOutput is how many bytes of output are kept, half from the start and
@@ -252,7 +253,7 @@ func (r *Runner) prepare(c Command, id string) (*exec.Cmd, Program, func(), erro
 	cmd := exec.Command(prog.Path, c.Argv[1:]...)
 	cmd.Args[0] = c.Argv[0]
 	cmd.Dir = dirOf(handle, real)
-	cmd.Env = append(env, "PWD="+real, markerName+"="+id)
+	cmd.Env = append(append(env, "PWD="+real, markerName+"="+id), c.OwnEnv...)
 	return cmd, prog, done, nil
 }
 
