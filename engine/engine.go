@@ -52,8 +52,22 @@ type Config struct {
 	Timeout   time.Duration    // of one call; 0: pipeline.DefaultTimeout
 	Attended  bool             // a person can answer approvals
 	Preload   bool             // bring models into memory when they are picked
+	Off       Features         // optional: parts that are switched off
 	Net       guard.NetOptions
 	Now       func() time.Time // optional: the clock, for tests and replays
+}
+
+// Features names parts of the engine that help small models. The evaluation
+// switches them off, one at a time, to measure what each is worth; programs
+// leave them all on.
+type Features struct {
+	Rescue bool // calls in text become calls
+	Audit  bool // native calls are checked
+	Tap    bool // raw tokens are asked for
+	Repair bool // names and arguments are repaired
+	Modes  bool // the way of asking for calls changes after faults
+	Guards bool // loops, empty answers and announcements are noticed
+	Window bool // the conversation is made to fit
 }
 
 // Engine holds what sessions share.
@@ -78,6 +92,7 @@ type Engine struct {
 	pulls    map[string]context.CancelFunc
 	closed   bool
 
+	unread   sync.Once // the notice that the repository is not read
 	closing  sync.Once
 	closeErr error
 }
@@ -102,7 +117,7 @@ func New(cfg Config) (*Engine, error) {
 	cfg.Net.AllowHosts = slices.Concat(cfg.Net.AllowHosts, cfg.Settings.Security.AllowedHosts)
 	e := &Engine{
 		cfg: cfg, files: files, sessions: map[string]*Session{}, models: map[string]ollama.Model{}, pulls: map[string]context.CancelFunc{},
-		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Timeout: cfg.Timeout, Now: cfg.Now},
+		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Strict: cfg.Off.Repair, Timeout: cfg.Timeout, Now: cfg.Now},
 	}
 	e.stream.Now = cfg.Now
 	e.servers = fleet.New(cfg.Settings.Ollama.Parallel, append([]*ollama.Client{cfg.Server}, cfg.Servers...)...)

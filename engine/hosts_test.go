@@ -61,11 +61,12 @@ func TestWhatWasSaidIsNotSaidAgainElsewhere(t *testing.T) {
 	r, other := twoHosts(t, m, m)
 	s := r.open(engine.OpenOptions{})
 	r.srv.Reply().Text("Half an ans").Cut()
+	r.srv.Reply().Text("Half an ans").Cut()
 	end, all := r.turn(s, "go")
 	if end.Reason != event.EndedError || len(other.Chats()) != 0 {
 		t.Errorf("it ended %+v; the second server was asked %d times", end, len(other.Chats()))
 	}
-	if done := bodies[event.MessageDone](all); len(done) != 1 || !done[0].Partial {
+	if done := bodies[event.MessageDone](all); len(done) != 2 || !done[0].Partial {
 		t.Errorf("what came is %+v", done)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"chela/engine/fleet"
 	"chela/engine/ollama"
+	"chela/engine/window"
 )
 
 // fleet returns the servers that a model may run on.
@@ -100,20 +101,11 @@ func (e *Engine) model(ctx context.Context, name string) (ollama.Model, error) {
 	return m, nil
 }
 
-// defaultWindow is num_ctx when settings do not say: large enough for an
-// agent's work, small enough for an 8 GB card with a 7B model.
-const defaultWindow = 16384
-
-// window chooses num_ctx: the setting, or the default, but never more than the
-// model was trained for. It depends on nothing that changes in a session,
-// since a new value makes the server load the model again.
-func (e *Engine) window(m ollama.Model) int {
-	w := e.cfg.Settings.Models.Window
-	if w == 0 {
-		w = defaultWindow
-	}
-	if m.ContextLength > 0 {
-		w = min(w, m.ContextLength)
-	}
-	return w
+// window chooses num_ctx; see [window.Choose]. It is asked once, when a model
+// is taken into use, since a new value makes the server load the model again.
+func (e *Engine) window(m ollama.Model, known learnt) int {
+	return window.Choose(window.Facts{
+		Setting: e.cfg.Settings.Models.Window, Trained: m.ContextLength, Cache: m.Cache, ModelBytes: m.Size,
+		Loaded: window.Loaded{Window: m.Window, Size: m.InMemory, SizeVRAM: m.InVRAM}, Failed: known.Failed, Remote: m.Remote,
+	}).Tokens
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
+	"chela/engine/callmode"
 	"chela/engine/fleet"
 	"chela/engine/ollama"
+	"chela/engine/window"
 	"chela/store"
 	"chela/tiers"
 )
@@ -19,16 +22,26 @@ type pick struct {
 	window    int          // num_ctx, in tokens
 	decision  tiers.Decision
 	selection tiers.Selection
-	toolless  bool               // it takes no tools: its details say so, or it refused them
+	ladder    *callmode.Ladder   // how it is asked for calls
+	markup    callmode.Markup    // the notation for calls in text that its family knows
 	thinkless bool               // it refused to think
+	warned    bool               // it was said that its server cuts prompts
 	noted     bool               // it was remembered as the last used
 	unload    context.CancelFunc // ends bringing it into memory; nil: that was not begun
+}
+
+// mode is how the next request asks for calls.
+func (p *pick) mode() callmode.Mode {
+	if p.ladder == nil {
+		return callmode.Native
+	}
+	return p.ladder.Mode()
 }
 
 // knows reports whether a model's details are those in use.
 func (p *pick) knows(m ollama.Model) bool {
 	old := p.model
-	return old.Parameters == m.Parameters && old.ContextLength == m.ContextLength && old.Family == m.Family &&
+	return old.Digest == m.Digest && old.Parameters == m.Parameters && old.ContextLength == m.ContextLength && old.Family == m.Family &&
 		slices.Equal(old.Capabilities, m.Capabilities)
 }
 
@@ -59,13 +72,17 @@ func (s *Session) useModel(ctx context.Context, name string) error {
 		}
 		m = ollama.Model{Name: name}
 	}
+	known, err := s.engine.recall(ctx, m)
+	if err != nil {
+		return err
+	}
 	unavailable := s.engine.unavailable(ctx)
 	host := servers.Place(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leaveHost()
 	s.rec.Model, s.pick = name, pick{host: host}
-	s.take(m, unavailable)
+	s.take(m, known, unavailable)
 	return nil
 }
 
@@ -98,12 +115,28 @@ func (s *Session) moveHost(model string, from *fleet.Host, tried []*fleet.Host, 
 	return to, true
 }
 
-// take takes a model's details as the truth. The caller holds mu.
-func (s *Session) take(m ollama.Model, unavailable map[string]string) {
-	s.pick.model = m
-	s.pick.toolless = len(m.Capabilities) > 0 && !m.Has("tools")
-	s.pick.window = s.engine.window(m)
+// take takes a model's details as the truth, and what was learnt about it
+// before. The caller holds mu.
+func (s *Session) take(m ollama.Model, known learnt, unavailable map[string]string) {
+	s.pick.model, s.learnt, s.chain = m, known, window.Chain{}
+	s.pick.ladder = s.engine.ladder(m, known)
+	s.pick.markup = callmode.MarkupFor(callmode.Facts{Name: m.Name, Family: m.Family, Template: m.Template, Parser: m.Parser})
+	s.pick.thinkless = known.Calls.RefusesThinking
+	s.pick.window = s.engine.window(m, known)
 	s.reroute(unavailable)
+}
+
+// ladder begins with the way of asking for calls that worked last, or the one
+// that models.modes of the settings states.
+func (e *Engine) ladder(m ollama.Model, known learnt) *callmode.Ladder {
+	l := callmode.Start(known.Calls, len(m.Capabilities) > 0 && !m.Has("tools"))
+	for _, name := range []string{m.Name, strings.TrimSuffix(m.Name, ":latest")} {
+		if mode, ok := e.cfg.Settings.Models.Modes[name]; ok {
+			l.Set(mode)
+			break
+		}
+	}
+	return l
 }
 
 // refresh looks at the model again before a turn: it may have been pulled anew
@@ -122,11 +155,15 @@ func (s *Session) refresh(ctx context.Context) {
 	if same {
 		return
 	}
+	known, err := s.engine.recall(ctx, m)
+	if err != nil {
+		return // nothing of it is needed to go on
+	}
 	unavailable := s.engine.unavailable(ctx)
 	s.mu.Lock()
 	current := s.rec.Model == name // no other one was picked meanwhile
 	if current {
-		s.take(m, unavailable)
+		s.take(m, known, unavailable)
 	}
 	s.mu.Unlock()
 	if current {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"chela/engine/event"
 	"chela/toolkit/git"
 	"chela/toolkit/guard"
 )
@@ -29,16 +30,27 @@ type Project struct {
 // maxDirEntries bounds one folder of the tree; a folder with more says so.
 const maxDirEntries = 2000
 
-// Project reads branch and marks. Outside a repository, or without git, it
-// returns an empty one.
+// Project reads branch and marks. Outside a repository, without git, or in a
+// repository whose settings name programs for git to run, it returns an empty
+// one; the last is said once, and git does not run.
 func (e *Engine) Project(ctx context.Context) (Project, error) {
 	if _, err := e.proc.LookPath("git"); err != nil {
 		return Project{}, nil
 	}
-	st, err := git.Status(ctx, e.proc, "")
+	st, err := git.Marks(ctx, e.proc, "")
 	if err != nil {
 		var none *git.NoRepository
-		if errors.As(err, &none) {
+		var unsafe *git.Unsafe
+		switch {
+		case errors.As(err, &none):
+			return Project{}, nil
+		case errors.As(err, &unsafe):
+			e.unread.Do(func() {
+				e.stream.Publish("", 0, event.Notice{
+					Level: "warn", Text: "The file tree has no git marks: " + unsafe.Error() + ".",
+					Hint: "git_status reads it with those settings switched off, after a question.",
+				})
+			})
 			return Project{}, nil
 		}
 		return Project{}, err

@@ -149,6 +149,7 @@ func TestAfterAnErrorQueuedPromptsAreHeld(t *testing.T) {
 	s := r.open(engine.OpenOptions{})
 	gate := ollamatest.NewGate()
 	r.srv.Reply().Text("Half").Gate(gate).Cut()
+	r.srv.Reply().Text("Half").Cut()
 	for _, p := range []string{"first", "second"} {
 		if err := s.Submit(p); err != nil {
 			t.Fatal(err)

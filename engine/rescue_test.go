@@ -8,7 +8,6 @@ import (
 
 	"chela/engine"
 	"chela/engine/event"
-	"chela/engine/ollamatest"
 	"chela/engine/pipeline"
 	"chela/store"
 	"chela/toolkit"
@@ -99,7 +98,7 @@ func TestAQuotedCallDoesNothing(t *testing.T) {
 	}
 }
 
-func TestTextIsNotSearchedBesideANativeCallOrWithoutTools(t *testing.T) {
+func TestTextIsNotSearchedBesideANativeCall(t *testing.T) {
 	const text = `{"name":"write_file","arguments":{"path":"b.txt","content":"x"}}`
 	r := newRig(t, nil)
 	r.file("a.txt", "one\n")
@@ -109,15 +108,6 @@ func TestTextIsNotSearchedBesideANativeCallOrWithoutTools(t *testing.T) {
 	_, all := r.turn(s, "read")
 	if got := bodies[event.CallEmitted](all); len(got) != 1 || got[0].Origin != toolkit.FromModel {
 		t.Errorf("beside a native call: %+v", got)
-	}
-
-	r = newRig(t, []ollamatest.Model{{Name: qwen}})
-	s = r.open(engine.OpenOptions{})
-	r.srv.Reply().NoTools(qwen)
-	r.srv.Reply().Text(text)
-	_, all = r.turn(s, "write")
-	if got := bodies[event.CallEmitted](all); len(got) != 0 {
-		t.Errorf("without tools: %+v", got)
 	}
 }
 

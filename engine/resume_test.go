@@ -52,7 +52,7 @@ func TestAKilledSessionGoesOnWhereItWas(t *testing.T) {
 		"a tool runs": {pipeline.Unlimited, []ollamatest.ToolCall{slow}, func(r *rig) { await[event.CallProgress](r) }, 1},
 		"the second of three runs": {
 			pipeline.Unlimited,
-			[]ollamatest.ToolCall{read, slow, read},
+			[]ollamatest.ToolCall{read, slow, {Name: "read_file", Args: `{"path":"a.txt","lines":1}`}},
 			func(r *rig) { await[event.CallProgress](r) }, 2,
 		},
 		"an approval waits": {pipeline.Ask, []ollamatest.ToolCall{read, slow}, func(r *rig) {

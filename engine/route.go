@@ -42,9 +42,13 @@ func (e *Engine) selection(unavailable map[string]string, tier tiers.Tier, windo
 // server: then only the name is known, and the reason says so.
 func (e *Engine) Route(ctx context.Context, name string) (tiers.Decision, tiers.Selection) {
 	facts := tiers.Model{Name: name}
-	window := e.window(ollama.Model{})
+	window := e.window(ollama.Model{}, learnt{})
 	if m, err := e.model(ctx, name); err == nil {
-		facts, window = m.Tier(), e.window(m)
+		known, err := e.recall(ctx, m)
+		if err != nil {
+			known = learnt{} // only the window depends on it
+		}
+		facts, window = m.Tier(), e.window(m, known)
 	}
 	d := tiers.Classify(facts, tiers.Overrides{Models: e.cfg.Settings.Tiers.Models})
 	return d, e.Selection(ctx, d.Tier, window, nil)
@@ -111,9 +115,6 @@ func (s *Session) given(name string) (bool, string) {
 // offered are the tools that the model is sent, in catalogue order. The caller
 // holds mu.
 func (s *Session) offered() []*toolkit.Spec {
-	if s.pick.toolless {
-		return nil
-	}
 	var specs []*toolkit.Spec
 	for _, name := range s.pick.selection.Given() {
 		if t, ok := s.engine.cfg.Tools.Get(name); ok {

@@ -6,12 +6,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ollama/ollama/api"
-
+	"chela/engine/callmode"
 	"chela/engine/event"
 	"chela/engine/ollama"
 	"chela/engine/pipeline"
-	"chela/engine/prompt"
+	"chela/engine/window"
 	"chela/store"
 	"chela/tiers"
 )
@@ -25,13 +24,18 @@ type Session struct {
 	// the store, a tool or the file system under it, and no lock is taken under
 	// it but the event stream's. The ID and the workspace in rec never change
 	// and are read without it.
-	mu      sync.Mutex
-	rec     store.Session // what is stored about it, but for the mode; see record
-	mode    pipeline.Mode
-	pick    pick
-	prompts prompts
-	history []api.Message // without the system prompt
-	used    int           // tokens of the last request and answer, as the server counted
+	mu       sync.Mutex
+	rec      store.Session // what is stored about it, but for the mode; see record
+	mode     pipeline.Mode
+	pick     pick
+	prompts  prompts
+	history  []entry      // without the system prompt and the summary
+	summary  summary      // what is no longer in it
+	used     int          // tokens of the last request and answer, as the server counted
+	learnt   learnt       // about the model in use
+	chain    window.Chain // the last request
+	tight    int          // compactions of this turn that gained little
+	retrying int          // the seed of a second try; 0: it is none
 }
 
 // State is everything about a session that a status line shows.
@@ -48,6 +52,8 @@ type State struct {
 	Turn       int // the last one; 0: none yet
 	Running    bool
 	Queued     []event.Queued
+	CallMode   callmode.Mode // how the model is asked for calls
+	Speed      float64       // tokens a second, as last measured; 0: not yet
 }
 
 // ID is the session's id.
@@ -60,7 +66,7 @@ func (s *Session) State() State {
 	return State{
 		ID: s.rec.ID, Title: s.rec.Title, Model: s.pick.model, Mode: s.mode, Tier: s.pick.decision.Tier, TierReason: s.pick.decision.Reason,
 		Selection: s.pick.selection, Window: s.pick.window, Used: s.used, Turn: s.rec.Turns,
-		Running: s.prompts.running(), Queued: slices.Clone(s.prompts.waiting),
+		Running: s.prompts.running(), Queued: slices.Clone(s.prompts.waiting), CallMode: s.pick.mode(), Speed: s.learnt.Speed,
 	}
 }
 
@@ -150,9 +156,4 @@ func (s *Session) env(turn int) pipeline.Env {
 		Workspace: w, Session: s.rec.ID, Turn: turn, Mode: s.Mode, Attended: s.engine.cfg.Attended,
 		Publish: func(b event.Body) { s.publish(turn, b) },
 	}
-}
-
-// system is the system prompt of this session. The caller holds mu.
-func (s *Session) system() string {
-	return prompt.System(prompt.Facts{Workspace: s.engine.cfg.Workspace, Tier: s.pick.decision.Tier})
 }

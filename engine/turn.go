@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 
 	"github.com/ollama/ollama/api"
 
@@ -14,8 +13,9 @@ import (
 	"chela/engine/ollama"
 	"chela/engine/pipeline"
 	"chela/engine/settings"
+	"chela/engine/stall"
+	"chela/engine/window"
 	"chela/store"
-	"chela/toolkit"
 )
 
 // turn runs one prompt until the model stops. It always returns how that
@@ -37,7 +37,7 @@ func (s *Session) turn(ctx context.Context, text string) (turn int, end event.Tu
 		}
 	}()
 	end = s.loop(ctx, turn, text)
-	if err := s.save(ctx); err != nil && end.Error == "" {
+	if err := errors.Join(s.save(ctx), s.keepLearnt(ctx)); err != nil && end.Error == "" {
 		steps := end.Steps
 		end = *failed(err)
 		end.Steps = steps
@@ -55,8 +55,9 @@ func (s *Session) loop(ctx context.Context, turn int, text string) event.TurnEnd
 	if limit <= 0 {
 		limit = settings.Default().Models.Steps
 	}
+	w := &watch{session: s, turn: turn, prompt: text, guard: stall.New(nil)}
 	for step := 1; step <= limit; step++ {
-		if end := s.step(ctx, turn); end != nil {
+		if end := s.step(ctx, w); end != nil {
 			end.Steps = step
 			return *end
 		}
@@ -71,10 +72,14 @@ func (s *Session) loop(ctx context.Context, turn int, text string) event.TurnEnd
 // for.
 func (s *Session) openTurn(ctx context.Context, turn int, text string) error {
 	id := pipeline.NewID()
-	if err := s.storeMessage(ctx, store.Message{ID: id, Turn: turn, Role: store.RoleUser, Content: text}); err != nil {
+	seq, err := s.storeMessage(ctx, store.Message{ID: id, Turn: turn, Role: store.RoleUser, Content: text})
+	if err != nil {
 		return err
 	}
-	s.remember(api.Message{Role: store.RoleUser, Content: text})
+	s.remember(newEntry(window.UserText, turn, seq, api.Message{Role: store.RoleUser, Content: text}))
+	s.mu.Lock()
+	s.tight, s.retrying = 0, 0
+	s.mu.Unlock()
 	s.publish(turn, event.TurnStarted{Message: id, Prompt: text, Model: s.modelName(), Mode: s.Mode().String()})
 	if turn == 1 {
 		s.announce() // it has a title now
@@ -85,30 +90,40 @@ func (s *Session) openTurn(ctx context.Context, turn int, text string) error {
 
 // step asks the model once and takes its calls through the pipeline. It
 // returns how the turn ended; nil: it goes on.
-func (s *Session) step(ctx context.Context, turn int) *event.TurnEnded {
-	a, err := s.ask(ctx, turn)
-	var calls []pipeline.Call
-	if err == nil && !a.cut() {
-		if calls = native(a.Reply); len(calls) == 0 {
-			calls = s.rescue(&a.Reply)
+func (s *Session) step(ctx context.Context, w *watch) *event.TurnEnded {
+	if !s.engine.cfg.Off.Window {
+		if end := s.fit(ctx, w.turn, false); end != nil {
+			return end
 		}
 	}
-	if unkept := s.keep(ctx, turn, a, calls); unkept != nil {
+	a, err := s.ask(ctx, w.turn)
+	var f found
+	switch {
+	case err == nil && !a.cut() && a.repeats == nil:
+		f = s.read(w.turn, &a)
+	case err != nil && ctx.Err() == nil:
+		if f = s.unread(&a, err); len(f.calls) > 0 {
+			err = nil
+		}
+	}
+	again, end := w.broken(a, err)
+	if unkept := s.keep(ctx, w.turn, a, f.calls, !again); unkept != nil {
 		return failed(unkept)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return &event.TurnEnded{Reason: event.EndedCancelled}
+	case again || end != nil:
+		return end
 	case err != nil:
 		return failed(err)
 	case a.cut():
 		return cutOff(a.Stats)
-	case len(calls) > 0:
-		return s.act(ctx, turn, calls)
-	case strings.TrimSpace(a.Text) == "":
-		return empty(a)
+	case len(f.calls) > 0:
+		return s.act(ctx, w, f)
 	}
-	return &event.TurnEnded{Reason: event.EndedDone}
+	s.answered(w.turn)
+	return w.answer(a)
 }
 
 // failed ends a turn with an error. A model server's comes with what to do.
@@ -120,19 +135,6 @@ func failed(err error) *event.TurnEnded {
 	end := &event.TurnEnded{Reason: event.EndedError, Error: oe.Cause(), Hint: oe.Hint(), Action: oe.Action()}
 	if end.Action == "pull" {
 		end.Action = "pull " + oe.Model
-	}
-	return end
-}
-
-// empty ends a turn in which the model said nothing: never silently, or the
-// person waits for what will not come.
-func empty(a answer) *event.TurnEnded {
-	end := &event.TurnEnded{
-		Reason: event.EndedError, Error: fmt.Sprintf("%s gave an empty answer (%d tokens, none of them text or a call)", a.model, a.Stats.Tokens),
-		Hint: "Send the prompt again, in other words or smaller steps, or pick another model.",
-	}
-	if a.Thinking != "" {
-		end.Error = fmt.Sprintf("%s only thought and gave no answer", a.model)
 	}
 	return end
 }
@@ -151,18 +153,10 @@ func cutOff(st event.Stats) *event.TurnEnded {
 	return end
 }
 
-// native are the calls that the server found in an answer.
-func native(r ollama.Reply) []pipeline.Call {
-	var calls []pipeline.Call
-	for _, c := range r.Calls {
-		calls = append(calls, pipeline.Call{ID: pipeline.NewID(), Name: c.Name, Args: c.Args, Origin: toolkit.FromModel})
-	}
-	return calls
-}
-
 // keep stores and publishes what the model said. An answer that broke off is
-// kept as partial, without its calls: half a call must not run.
-func (s *Session) keep(ctx context.Context, turn int, a answer, calls []pipeline.Call) error {
+// kept as partial, without its calls: half a call must not run. One that is
+// asked for again is kept for the person and not sent to the model.
+func (s *Session) keep(ctx context.Context, turn int, a answer, calls []pipeline.Call, sent bool) error {
 	if a.partial && a.Text == "" && a.Thinking == "" {
 		return nil
 	}
@@ -176,14 +170,16 @@ func (s *Session) keep(ctx context.Context, turn int, a answer, calls []pipeline
 	if err != nil {
 		return fmt.Errorf("recording an answer: %w", err)
 	}
-	err = s.storeMessage(ctx, store.Message{
+	seq, err := s.storeMessage(ctx, store.Message{
 		ID: a.id, Turn: turn, Role: store.RoleAssistant, Content: a.Text, Thinking: a.Thinking,
 		Model: a.model, Calls: ids, Partial: a.partial, Stats: stats,
 	})
 	if err != nil {
 		return err
 	}
-	s.remember(msg)
+	if sent {
+		s.remember(newEntry(window.AssistantText, turn, seq, msg))
+	}
 	s.measure(a.Stats)
 	s.publish(turn, event.MessageDone{Message: a.id, Text: a.Text, Thinking: a.Thinking, Calls: ids, Partial: a.partial, Stats: a.Stats})
 	return nil
@@ -191,25 +187,26 @@ func (s *Session) keep(ctx context.Context, turn int, a answer, calls []pipeline
 
 // act takes calls through the five steps and appends their results. It returns
 // how the turn ended; nil: it goes on.
-func (s *Session) act(ctx context.Context, turn int, calls []pipeline.Call) *event.TurnEnded {
-	env := s.env(turn)
-	env.Given = s.given
-	env.Workspace.Budget = s.outputBudget(len(calls))
-	outcomes, err := s.engine.pipe.Do(ctx, env, calls)
+func (s *Session) act(ctx context.Context, w *watch, f found) *event.TurnEnded {
+	env := s.env(w.turn)
+	env.Given, env.Before = s.given, w.before
+	env.Workspace.Budget = s.outputBudget(len(f.calls))
+	outcomes, err := s.engine.pipe.Do(ctx, env, f.calls)
 	if err != nil {
 		// The model's view stays well-formed: each call has one result. On disk
 		// a later start closes what is open.
-		for _, c := range calls {
-			s.remember(toolResult(c.ID, c.Name, interruptedText))
+		for _, c := range f.calls {
+			s.remember(resultEntry(w.turn, 0, c.ID, c.Name, interruptedText, whatDid(c.Name, c.Args, interruptedText, false, "", nil)))
 		}
 		return failed(err)
 	}
 	s.repairHistory(outcomes)
+	s.judgeModel(w.turn, f, outcomes)
 	var end *event.TurnEnded
 	var unstored error
 	for _, o := range outcomes {
 		s.usedTool(o.Tool)
-		unstored = errors.Join(unstored, s.addResult(ctx, turn, o.Call, o.Tool, o.Text))
+		unstored = errors.Join(unstored, s.addResult(ctx, w.turn, o.Call, o.Tool, o.Text, outcomeDid(o)))
 		if o.EndsTurn {
 			end = &event.TurnEnded{Reason: event.EndedCompleted, Summary: o.Result.Text}
 		}
@@ -219,8 +216,10 @@ func (s *Session) act(ctx context.Context, turn int, calls []pipeline.Call) *eve
 		return failed(unstored)
 	case ctx.Err() != nil:
 		return &event.TurnEnded{Reason: event.EndedCancelled}
+	case end != nil:
+		return end
 	}
-	return end
+	return w.after(outcomes)
 }
 
 // outputBudget is the characters that each of n results of one answer may

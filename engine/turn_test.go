@@ -194,7 +194,7 @@ func TestAModelWithoutToolsIsGivenNone(t *testing.T) {
 	}
 }
 
-func TestAModelThatRefusesToolsIsAskedWithout(t *testing.T) {
+func TestAModelThatRefusesToolsIsPromptedForCalls(t *testing.T) {
 	r := newRig(t, nil)
 	s := r.open(engine.OpenOptions{})
 	r.srv.Reply().NoTools(qwen)
@@ -205,13 +205,14 @@ func TestAModelThatRefusesToolsIsAskedWithout(t *testing.T) {
 		t.Errorf("ended %+v", end)
 	}
 	_, more := r.turn(s, "again")
-	if n := bodies[event.Notice](append(all, more...)); len(n) != 1 || !strings.Contains(n[0].Text, "cannot call tools") {
-		t.Errorf("notices: %+v", n)
+	if n := bodies[event.CallModeChanged](append(all, more...)); len(n) != 1 || n[0].From != "native" || n[0].To != "prompted" {
+		t.Errorf("changes: %+v", n)
 	}
 	chats := r.chats()
 	if len(chats) != 3 || len(chats[0].Tools) == 0 || len(chats[1].Tools) != 0 || len(chats[2].Tools) != 0 {
 		t.Errorf("%d requests", len(chats))
 	}
+	says(t, "the system prompt", string(chats[1].Messages[0]), "read_file", "write_file")
 }
 
 func TestAModelThatRefusesToThinkIsAskedWithout(t *testing.T) {
@@ -267,31 +268,37 @@ func TestFailuresEndTheTurnOnceAndSayWhatToDo(t *testing.T) {
 		partial string // text that must be stored
 		action  string
 		says    []string
+		times   int // it is asked for so often; 0: once
 	}{
-		"missing model":  {func(r *ollamatest.Reply) { r.ModelMissing(qwen) }, "", "pull " + qwen, []string{"no model", "chela pull"}},
-		"error line":     {func(r *ollamatest.Reply) { r.Text("Half").Error("llama runner process has terminated") }, "Half", "", []string{"terminated", "again"}},
-		"malformed line": {func(r *ollamatest.Reply) { r.Text("Half").Line(`{"message": {`) }, "Half", "", []string{"again"}},
-		"cut connection": {func(r *ollamatest.Reply) { r.Text("Half").Cut() }, "Half", "", []string{"lost", "again"}},
-		"no done":        {func(r *ollamatest.Reply) { r.Text("Half").NoDone() }, "Half", "", []string{"lost", "again"}},
-		"call then cut":  {func(r *ollamatest.Reply) { r.Text("Half").Call("directory_tree", `{}`).Cut() }, "Half", "", []string{"lost"}},
-		"status 500":     {func(r *ollamatest.Reply) { r.Status(http.StatusInternalServerError, "something broke") }, "", "", []string{"something broke", "log"}},
+		"missing model":  {func(r *ollamatest.Reply) { r.ModelMissing(qwen) }, "", "pull " + qwen, []string{"no model", "chela pull"}, 1},
+		"error line":     {func(r *ollamatest.Reply) { r.Text("Half").Error("llama runner process has terminated") }, "Half", "", []string{"terminated", "again"}, 1},
+		"malformed line": {func(r *ollamatest.Reply) { r.Text("Half").Line(`{"message": {`) }, "Half", "", []string{"again"}, 1},
+		"cut connection": {func(r *ollamatest.Reply) { r.Text("Half").Cut() }, "Half", "", []string{"lost", "again"}, 2},
+		"no done":        {func(r *ollamatest.Reply) { r.Text("Half").NoDone() }, "Half", "", []string{"lost", "again"}, 2},
+		"call then cut":  {func(r *ollamatest.Reply) { r.Text("Half").Call("directory_tree", `{}`).Cut() }, "Half", "", []string{"lost"}, 2},
+		"status 500":     {func(r *ollamatest.Reply) { r.Status(http.StatusInternalServerError, "something broke") }, "", "", []string{"something broke", "log"}, 1},
 		"no memory": {func(r *ollamatest.Reply) {
 			r.Status(500, "model requires more system memory (9 GiB) than is available")
-		}, "", "pick", []string{"9 GiB", "smaller"}},
-		"too long": {func(r *ollamatest.Reply) { r.TooLong() }, "", "", []string{"window", "/new"}},
+		}, "", "pick", []string{"9 GiB", "smaller"}, 3},
+		"too long": {func(r *ollamatest.Reply) { r.TooLong() }, "", "", []string{"window", "/new"}, 1},
 		"too long, newer": {func(r *ollamatest.Reply) {
 			r.Status(400, "the prompt is longer than the context length currently available")
-		}, "", "", []string{"window", "/new"}},
-		"empty answer":       {func(r *ollamatest.Reply) {}, "", "", []string{"empty answer", "another model"}},
-		"only thinking":      {func(r *ollamatest.Reply) { r.Thinking("hm") }, "", "", []string{"only thought", "another model"}},
-		"only white space":   {func(r *ollamatest.Reply) { r.Text(" \n") }, "", "", []string{"empty answer"}},
-		"thinking, then cut": {func(r *ollamatest.Reply) { r.Thinking("hm").Cut() }, "", "", []string{"lost"}},
+		}, "", "", []string{"window", "/new"}, 1},
+		"empty answer":       {func(r *ollamatest.Reply) {}, "", "", []string{"10 tokens of which the server understood none", "another model"}, 3},
+		"only thinking":      {func(r *ollamatest.Reply) { r.Thinking("hm") }, "", "", []string{"only thought", "another model"}, 3},
+		"only white space":   {func(r *ollamatest.Reply) { r.Text(" \n") }, "", "", []string{"none", "smaller steps"}, 3},
+		"thinking, then cut": {func(r *ollamatest.Reply) { r.Thinking("hm").Cut() }, "", "", []string{"lost"}, 2},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t, nil)
 			s := r.open(engine.OpenOptions{})
-			tc.script(r.srv.Reply())
+			for range max(tc.times, 1) {
+				tc.script(r.srv.Reply())
+			}
 			end, all := r.turn(s, "hello")
+			if n := r.srv.Unused(); n != 0 {
+				t.Errorf("%d answers were not asked for", n)
+			}
 			if end.Reason != event.EndedError || end.Action != tc.action {
 				t.Errorf("ended %+v", end)
 			}

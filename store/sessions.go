@@ -11,39 +11,43 @@ import (
 
 // Session is one conversation with its model, mode and workspace.
 type Session struct {
-	ID        string    `json:"id"`
-	Title     string    `json:"title"`
-	Workspace string    `json:"workspace"`
-	Model     string    `json:"model"`
-	Mode      string    `json:"mode"`
-	Tier      string    `json:"tier,omitempty"` // the session's own choice; empty: detected
-	Promoted  []string  `json:"promoted,omitempty"` // by the person
-	Loaded    []string  `json:"loaded,omitempty"`   // by the model's own search, the least recently used first
-	Turns     int       `json:"turns"`
-	Created   time.Time `json:"created"`
-	Updated   time.Time `json:"updated"`
+	ID        string          `json:"id"`
+	Title     string          `json:"title"`
+	Workspace string          `json:"workspace"`
+	Model     string          `json:"model"`
+	Mode      string          `json:"mode"`
+	Tier      string          `json:"tier,omitempty"`     // the session's own choice; empty: detected
+	Promoted  []string        `json:"promoted,omitempty"` // by the person
+	Loaded    []string        `json:"loaded,omitempty"`   // by the model's own search, the least recently used first
+	Summary   json.RawMessage `json:"summary,omitempty"`  // what of the conversation is no longer sent, and what stands for it
+	Turns     int             `json:"turns"`
+	Created   time.Time       `json:"created"`
+	Updated   time.Time       `json:"updated"`
 }
 
 // PutSession stores a session, new or changed.
 func (s *Store) PutSession(ctx context.Context, v Session) error {
 	return s.tx(ctx, "storing session "+v.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO sessions (id, title, workspace, model, mode, tier, promoted, loaded, turns, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			INSERT INTO sessions (id, title, workspace, model, mode, tier, promoted, loaded, summary, turns, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET title=excluded.title, workspace=excluded.workspace, model=excluded.model,
-				mode=excluded.mode, tier=excluded.tier, promoted=excluded.promoted, loaded=excluded.loaded, turns=excluded.turns, updated_at=excluded.updated_at`,
-			v.ID, v.Title, v.Workspace, v.Model, v.Mode, v.Tier, list(v.Promoted), list(v.Loaded), v.Turns, nanos(v.Created), nanos(v.Updated))
+				mode=excluded.mode, tier=excluded.tier, promoted=excluded.promoted, loaded=excluded.loaded, summary=excluded.summary, turns=excluded.turns, updated_at=excluded.updated_at`,
+			v.ID, v.Title, v.Workspace, v.Model, v.Mode, v.Tier, list(v.Promoted), list(v.Loaded), string(v.Summary), v.Turns, nanos(v.Created), nanos(v.Updated))
 		return err
 	})
 }
 
-const sessionColumns = `id, title, workspace, model, mode, tier, promoted, loaded, turns, created_at, updated_at`
+const sessionColumns = `id, title, workspace, model, mode, tier, promoted, loaded, summary, turns, created_at, updated_at`
 
 func scanSession(row interface{ Scan(...any) error }) (Session, error) {
 	var v Session
-	var promoted, loaded string
+	var promoted, loaded, summary string
 	var created, updated int64
-	err := row.Scan(&v.ID, &v.Title, &v.Workspace, &v.Model, &v.Mode, &v.Tier, &promoted, &loaded, &v.Turns, &created, &updated)
+	err := row.Scan(&v.ID, &v.Title, &v.Workspace, &v.Model, &v.Mode, &v.Tier, &promoted, &loaded, &summary, &v.Turns, &created, &updated)
+	if summary != "" {
+		v.Summary = json.RawMessage(summary)
+	}
 	v.Promoted, v.Loaded, v.Created, v.Updated = unlist(promoted), unlist(loaded), at(created), at(updated)
 	return v, err
 }

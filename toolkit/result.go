@@ -47,6 +47,8 @@ const (
 	CodeCancelled   Code = "CANCELLED"
 	CodeUnavailable Code = "UNAVAILABLE"
 	CodeExecution   Code = "EXECUTION_ERROR"
+	CodeRepeated    Code = "REPEATED_CALL" // the same call again, and nothing changed since
+	CodeDoubtful    Code = "DOUBTFUL_CALL" // what arrived cannot be what the model wrote
 )
 
 // Error is a failure that the model reads: what went wrong, and what to do

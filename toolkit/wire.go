@@ -5,13 +5,26 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"chela/tiers"
 )
 
 // Wire returns the tool as Ollama's /api/chat takes it: name, summary and
 // the parameters that the model needs to know. Defaults and limits are left
 // out (the validator fills and checks them), which keeps the schema short.
 // The bytes are the same each time.
-func (s *Spec) Wire() json.RawMessage {
+func (s *Spec) Wire() json.RawMessage { return s.wire(s.Summary) }
+
+// WireFor is Wire for a model of a tier: those above Essential have room for
+// the tool's guide.
+func (s *Spec) WireFor(t tiers.Tier) json.RawMessage {
+	if s.Guide == "" || t == tiers.Essential {
+		return s.Wire()
+	}
+	return s.wire(s.Summary + " " + s.Guide)
+}
+
+func (s *Spec) wire(description string) json.RawMessage {
 	type parameter struct {
 		Type        string          `json:"type"`
 		Description string          `json:"description,omitempty"`
@@ -41,7 +54,7 @@ func (s *Spec) Wire() json.RawMessage {
 		Name        string `json:"name"`
 		Description string `json:"description"`
 		Parameters  any    `json:"parameters"`
-	}{s.Name, s.Summary, struct {
+	}{s.Name, description, struct {
 		Type       string          `json:"type"`
 		Required   []string        `json:"required,omitempty"`
 		Properties json.RawMessage `json:"properties"`

@@ -22,7 +22,7 @@ type Request struct {
 	Think    *api.ThinkValue   // always explicit: unset means "on" for models that can
 	Options  map[string]any    // sampling, on top of Window
 	Format   json.RawMessage   // a JSON schema that the answer must fit; never together with Tools, whose calls it forbids
-	Tap      bool              // ask for each token's text, also of what the server's parser keeps back: Reply.Raw
+	Tap      bool              // ask for each token's text, also of what the server's parser keeps back: Reply.Tokens
 }
 
 // Reply is what came back, also when an error ended it early.
@@ -30,7 +30,7 @@ type Reply struct {
 	Text     string
 	Thinking string
 	Calls    []ToolCall
-	Raw      string // with Request.Tap: what the model wrote, markup included; empty if the server does not tell
+	Tokens   []api.Logprob // with Request.Tap: each token as the model wrote it; empty if the server does not tell
 	Stats    event.Stats
 	Done     bool // the server said that the answer is complete
 }
@@ -53,6 +53,9 @@ var errIdle = errors.New("no data")
 // maxReply bounds the text of one answer in bytes. A window of 256k tokens
 // writes about 1 MiB; what sends more never ends.
 const maxReply = 16 << 20
+
+// maxTokens bounds the tokens of one answer that are kept: the largest window.
+const maxTokens = 1 << 20
 
 var errEndless = fmt.Errorf("an answer of more than %d MiB, which is cut here", maxReply>>20)
 
@@ -82,7 +85,7 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 		req.Tools = append(req.Tools, tool)
 	}
 	var reply Reply
-	var text, thinking, raw strings.Builder
+	var text, thinking strings.Builder
 	// The watchdog starts with the first chunk: before it the server may be
 	// loading the model or reading a long prompt.
 	var watchdog *time.Timer
@@ -108,10 +111,8 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 				sink.Text(m.Content)
 			}
 		}
-		for _, l := range resp.Logprobs {
-			if raw.Len()+len(l.Token) <= maxReply {
-				raw.WriteString(l.Token)
-			}
+		if len(reply.Tokens)+len(resp.Logprobs) <= maxTokens {
+			reply.Tokens = append(reply.Tokens, resp.Logprobs...)
 		}
 		for _, call := range m.ToolCalls {
 			args, err := json.Marshal(call.Function.Arguments)
@@ -132,7 +133,7 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 	if watchdog != nil {
 		watchdog.Stop()
 	}
-	reply.Text, reply.Thinking, reply.Raw = text.String(), thinking.String(), raw.String()
+	reply.Text, reply.Thinking = text.String(), thinking.String()
 	switch {
 	case reply.Done:
 		err = nil // what happens to the connection afterwards does not matter

@@ -29,6 +29,7 @@ const (
 	NoThinking   Kind = "no_thinking"   // the model cannot think
 	Lost         Kind = "lost"          // the stream broke off; what came is kept
 	Idle         Kind = "idle"          // the stream was silent for too long
+	BadCall      Kind = "bad_call"      // the server could not read a call that the model made
 	MidStream    Kind = "mid_stream"    // the server reported an error while answering
 	NoMemory     Kind = "no_memory"     // the model does not fit the machine
 	SignIn       Kind = "sign_in"       // a cloud model, and nobody is signed in
@@ -76,6 +77,8 @@ func (e *Error) text() string {
 		return fmt.Sprintf("%s sent nothing for %s", e.Host, e.wait)
 	case TooLong:
 		return "the conversation no longer fits the model's window"
+	case BadCall:
+		return fmt.Sprintf("%s made a call that its server cannot read", e.Model)
 	case NoTools:
 		return fmt.Sprintf("%s cannot call tools", e.Model)
 	case NoThinking:
@@ -111,6 +114,8 @@ func (e *Error) Hint() string {
 		return fmt.Sprintf("Pull it with `chela pull %s`, or pick another model.", e.Model)
 	case Lost, Idle:
 		return "What arrived is kept. Send the prompt again to go on."
+	case BadCall:
+		return "Send the prompt again, in smaller steps: long contents break most often."
 	case TooLong:
 		return "Start a new session with /new, or pick a model with a larger window."
 	case NoTools:
@@ -196,6 +201,8 @@ func (c *Client) explain(ctx context.Context, op, model string, err error) error
 		}
 	}
 	switch {
+	case strings.Contains(text, "error parsing tool call"), strings.Contains(text, "XML syntax error"):
+		e.Kind = BadCall
 	case strings.Contains(text, "does not support tools"):
 		e.Kind = NoTools
 	case strings.Contains(text, "does not support thinking"):

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ollama/ollama/api"
 
+	"chela/engine/window"
 	"chela/tiers"
 )
 
@@ -29,6 +30,13 @@ type Model struct {
 	Modified      time.Time `json:"modified"`
 	BuiltIn       bool      `json:"built_in,omitempty"`
 	Hosts         []string  `json:"hosts,omitempty"` // the servers that have it, when there are several
+
+	Cache    window.KV `json:"-"` // what a token costs in memory; zero: unknown
+	InMemory int64     `json:"-"` // bytes it takes while loaded
+	InVRAM   int64     `json:"-"` // bytes of them on the GPU
+	Template string    `json:"-"`
+	Parser   string    `json:"-"` // of the Modelfile: which of the server's parsers finds its calls; empty: the generic one
+	Sampling string    `json:"-"` // the Modelfile's own parameters, as text
 }
 
 // Has reports whether the model states the capability.
@@ -98,6 +106,15 @@ func (c *Client) Model(ctx context.Context, name string) (Model, error) {
 	if running, err := c.api.ListRunning(ctx); err == nil {
 		m.loaded(running)
 	}
+	// Only the list has the digest, by which what is learnt is kept, and the
+	// size. A cloud model may not be in it.
+	if list, err := c.api.List(ctx); err == nil {
+		for _, l := range list.Models {
+			if l.Name == name || strings.TrimSuffix(l.Name, ":latest") == name {
+				m.Digest, m.Size = l.Digest, l.Size
+			}
+		}
+	}
 	return m, nil
 }
 
@@ -112,11 +129,24 @@ func (m *Model) fill(show *api.ShowResponse) {
 	if arch, ok := show.ModelInfo["general.architecture"].(string); ok {
 		m.ContextLength = int(number(show.ModelInfo[arch+".context_length"]))
 	}
+	m.Cache = window.KVBytesPerToken(show.ModelInfo)
+	m.Template, m.Sampling, m.Parser = show.Template, show.Parameters, parserLine(show.Modelfile)
 	m.Capabilities = nil
 	for _, c := range show.Capabilities {
 		m.Capabilities = append(m.Capabilities, string(c))
 	}
 	m.Remote = m.Remote || show.RemoteHost != ""
+}
+
+// parserLine is the parser that a Modelfile names. The API does not fill its
+// own field for local models.
+func parserLine(modelfile string) string {
+	for line := range strings.Lines(modelfile) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "PARSER "); ok {
+			return strings.TrimSpace(name)
+		}
+	}
+	return ""
 }
 
 // number reads a JSON number that is known to be whole.
@@ -131,7 +161,7 @@ func number(v any) int64 {
 func (m *Model) loaded(running *api.ProcessResponse) {
 	for _, r := range running.Models {
 		if r.Name == m.Name || r.Model == m.Name || strings.TrimSuffix(r.Name, ":latest") == m.Name {
-			m.Loaded, m.Window = true, r.ContextLength
+			m.Loaded, m.Window, m.InMemory, m.InVRAM = true, r.ContextLength, r.Size, r.SizeVRAM
 			if r.Size > 0 {
 				m.OnGPU = float64(r.SizeVRAM) / float64(r.Size)
 			}

@@ -158,6 +158,20 @@ func (s *Server) next(req api.ChatRequest) *Reply {
 	return model(req)
 }
 
+// count is about the tokens of a request: its messages and tools at four bytes
+// each.
+func count(req api.ChatRequest) int {
+	n := 0
+	for _, part := range []any{req.Messages, req.Tools} {
+		b, err := json.Marshal(part)
+		if err != nil {
+			panic(fmt.Sprintf("ollamatest: %v", err)) // it came as JSON
+		}
+		n += len(b)
+	}
+	return n / 4
+}
+
 // chat answers with the next reply. A request without messages only loads the
 // model, and takes none.
 func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
@@ -184,5 +198,5 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusInternalServerError, "no reply is scripted")
 		return
 	}
-	next.serve(&out{r.Context(), s.done, w, req.Model, req.Logprobs})
+	next.serve(&out{r.Context(), s.done, w, req.Model, req.Logprobs, count(req)})
 }

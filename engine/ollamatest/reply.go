@@ -34,12 +34,13 @@ type out struct {
 	w     http.ResponseWriter
 	model string
 	tap   bool // the request asks for logprobs
+	count int  // tokens of the request, roughly
 }
 
 // NewReply returns an answer that is not in the script, for [Server.Answer].
 func NewReply() *Reply {
 	return &Reply{stats: api.Metrics{
-		PromptEvalCount: 100, EvalCount: 10, LoadDuration: time.Millisecond, PromptEvalDuration: 10 * time.Millisecond, EvalDuration: 100 * time.Millisecond,
+		EvalCount: 10, LoadDuration: time.Millisecond, PromptEvalDuration: 10 * time.Millisecond, EvalDuration: 100 * time.Millisecond,
 	}}
 }
 
@@ -132,7 +133,8 @@ func (r *Reply) Gate(g *Gate) *Reply {
 	return r.add(func(o *out) bool { return g.wait(o.ctx, o.done) })
 }
 
-// Tokens sets the counts that the end of the answer reports.
+// Tokens sets the counts that the end of the answer reports. Without it the
+// prompt's is about what the request has.
 func (r *Reply) Tokens(prompt, answer int) *Reply {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -213,6 +215,9 @@ func (r *Reply) serve(o *out) {
 	case end != nil:
 		end(o)
 	default:
+		if stats.PromptEvalCount == 0 {
+			stats.PromptEvalCount = o.count
+		}
 		o.finish("stop", stats)
 	}
 }

@@ -20,6 +20,9 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 	}
 	s := &step{env: env, doubt: c.Doubt, refuse: c.Refuse}
 	tool, repaired, known := p.Tools.Resolve(c.Name)
+	if p.Strict && repaired != "" {
+		tool, repaired, known = nil, "", false
+	}
 	name := c.Name
 	if known {
 		s.tool, name = tool, tool.Spec().Name

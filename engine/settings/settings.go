@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"chela/engine/callmode"
 	"chela/engine/pipeline"
 	"chela/tiers"
 )
@@ -38,11 +39,13 @@ type Ollama struct {
 
 // Models sets how models are used.
 type Models struct {
-	Default string `yaml:"default"` // used when no model was used before
-	Window  int    `yaml:"window"`  // num_ctx in tokens; 0: chosen from the model, up to 16384
-	Think   string `yaml:"think"`   // auto, on, off
-	Steps   int    `yaml:"steps"`   // most answers in one turn; 0: 40
-	Preload bool   `yaml:"preload"` // bring a model into memory when it is picked, before the first prompt
+	Default string                   `yaml:"default"` // used when no model was used before
+	Window  int                      `yaml:"window"`  // num_ctx in tokens; 0: chosen from the model, up to 16384
+	Think   string                   `yaml:"think"`   // auto, on, off
+	Steps   int                      `yaml:"steps"`   // most answers in one turn; 0: 40
+	Tap     bool                     `yaml:"tap"`     // ask for the raw tokens, to check what the server made of them
+	Modes   map[string]callmode.Mode `yaml:"modes"`   // how single models are asked for calls: native, prompted, forced
+	Preload bool                     `yaml:"preload"` // bring a model into memory when it is picked, before the first prompt
 }
 
 // Tiers overrides the tier of single models: name, name without tag, or a
@@ -74,7 +77,7 @@ type UI struct {
 // Default returns the settings in force without a file.
 func Default() Settings {
 	return Settings{
-		Models:   Models{Think: "auto", Steps: 40, Preload: true},
+		Models:   Models{Think: "auto", Steps: 40, Preload: true, Tap: true},
 		Tools:    Tools{Budget: 25},
 		Security: Security{Mode: pipeline.Ask},
 		UI:       UI{Theme: "auto", Mouse: true},

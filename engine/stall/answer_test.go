@@ -100,6 +100,7 @@ func TestAnswer(t *testing.T) {
 		{"starte die Tests", writes, "Die Tests laufen jetzt durch, du kannst den Server starten.", fine},
 		{"remember that I like tabs", nothing, "I will use tabs from now on.", fine},
 		{"what is the last key?", reads, "The last key is `name:`", fine},
+		{"yes", nothing, "Good. Which file do you mean?", fine},
 		{"add a flag", writes, "The flag is there. In the future I will add tests at once.", fine},
 		{"Ajoute un test", writes, "C'est fait. Je peux aussi ajouter un exemple.", fine},
 		{"Crea un archivo", writes, "Listo. ¿Quieres que ejecute las pruebas?", fine},
@@ -123,6 +124,10 @@ func TestAnswer(t *testing.T) {
 		{"Cambia el puerto", reads, "Voy a ejecutar las pruebas:", announced},
 		{"把端口改成 8080", reads, "我现在修改 main.go：", announced},
 		{"исправь порт", reads, "Сейчас изменю файл main.go:", announced},
+
+		{"yes, do it", nothing, "Great, I'll now edit main.go.", announced},
+		{"weiter", nothing, "Ich lese jetzt die Datei main.go.", announced},
+		{"can you add a flag?", reads, "I'll first look at the parser of the flags:", announced},
 
 		// Claims.
 		{"change the port to 8080", nothing, "I've updated main.go. The port is 8080 now.", claimed},

@@ -26,8 +26,10 @@ var (
 		`añade`, `agrega`, `modifica`, `crea`, `corrige`, `elimina`, `borra`, `renombra`, `reemplaza`, `escribe`, `cambia`, `actualiza`, `arregla`,
 	)
 
-	// wantsAction are verbs of prompts that ask for anything that takes a tool.
+	// wantsAction are words of prompts that ask for anything that takes a tool, or
+	// that agree to what the model offered.
 	wantsAction = anyOf(
+		`go on`, `go ahead`, `continue`, `proceed`, `do it`, `yes`, `try again`, `ja`, `mach weiter`, `weiter`, `oui`, `vas-y`, `continue[rz]`, `sí`, `continúa`, `hazlo`,
 		`run`, `test`, `build`, `check`, `find`, `search`, `read`, `open`, `look (?:at|into|for)`, `list`, `show`, `execute`, `debug`, `grep`, `count`, `compile`,
 		`lies`, `suche`, `prüfe`, `führe`, `zeige?`, `öffne`, `finde`, `teste`, `starte`,
 		`lis(?:ez)?`, `cherche[rz]?`, `vérifie[rz]?`, `exécute[rz]?`, `lance[rz]?`, `ouvre[rz]?`, `montre[rz]?`, `teste[rz]?`,

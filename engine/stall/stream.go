@@ -15,13 +15,13 @@ type Loop struct {
 }
 
 const (
-	// window is how much of an answer is looked back on, in bytes. Three copies
+	// lookBack is how much of an answer is looked back on, in bytes. Three copies
 	// of what is up to 2 KiB long fit in.
-	window = 6 << 10
+	lookBack = 6 << 10
 
 	// stride is the bytes between two looks: about 64 tokens, which is by how
-	// much a loop is noticed later. A look costs one pass over the window, so
-	// that a byte costs window/stride steps, whatever the text.
+	// much a loop is noticed later. A look costs one pass over what is looked back on, so
+	// that a byte costs lookBack/stride steps, whatever the text.
 	stride = 256
 
 	// mostChunks is how many equal pieces in a row a server sends at most; see
@@ -38,7 +38,7 @@ const (
 // longer it must go on. The bounds are beyond what the standard library's
 // sources hold, which is tested.
 type Stream struct {
-	text   []byte // the last bytes, at most window
+	text   []byte // the last bytes, at most lookBack
 	total  int
 	unread int   // bytes since the last look
 	fail   []int // scratch of look
@@ -68,7 +68,7 @@ func (s *Stream) Write(delta string) (Loop, bool) {
 func (s *Stream) feed(piece string) {
 	s.text = append(s.text, piece...)
 	s.total += len(piece)
-	if over := len(s.text) - window; over > 0 {
+	if over := len(s.text) - lookBack; over > 0 {
 		s.text = append(s.text[:0], s.text[over:]...)
 	}
 	if l, ok := s.lines.add(piece); ok {
@@ -90,7 +90,7 @@ func (s *Stream) found(kind string, start int, unit string, times int) {
 func (s *Stream) look() {
 	n := len(s.text)
 	if cap(s.fail) < n {
-		s.fail = make([]int, window)
+		s.fail = make([]int, lookBack)
 	}
 	fail := s.fail[:n]
 	back := func(i int) byte { return s.text[n-1-i] }
@@ -128,128 +128,6 @@ func (s *Stream) judge(period, length int) bool {
 	}
 	start := s.total - length + period
 	s.found("cycle", start, string(s.text[len(s.text)-period:]), length/period)
-	return true
-}
-
-// inner takes the words that are cut in two off both ends. Of letters without
-// anything between them, as in base64, nothing is left: they are data.
-func inner(text string) string {
-	text = strings.ToValidUTF8(text, "")
-	return strings.TrimRightFunc(strings.TrimLeftFunc(text, unicode.IsLetter), unicode.IsLetter)
-}
-
-// bound is how long a repetition may go on.
-type bound struct{ bytes, copies int }
-
-var (
-	sentences = bound{leastCycle, 3}
-	phrases   = bound{3 << 9, 8}   // words, but no sentence: YAML, headings, assembly
-	words     = bound{1 << 10, 16} // one or two words: "the the the"
-	code      = bound{2 << 10, 8}
-	data      = bound{window - 2*stride, 8} // no words at all: zeros, rules, base64, blank lines
-)
-
-// kindOf says how long a text may repeat, by what it is made of.
-func kindOf(text string) bound {
-	t := weigh(text)
-	switch {
-	case t.distinct == 0:
-		return data
-	case t.symbols*100 > t.runes*6:
-		return code
-	case t.distinct < 3 && (t.symbols+t.commas)*100 > t.runes*6:
-		return data // "nil, nil, nil"
-	case t.distinct < 3:
-		return words
-	case !t.ends:
-		return phrases
-	}
-	return sentences
-}
-
-// weight is what a text is made of.
-type weight struct {
-	runes    int
-	symbols  int // neither letters nor what sentences hold beside them
-	commas   int
-	words    int
-	distinct int  // different words; counted up to 8
-	ends     bool // a sentence ends in it
-}
-
-func weigh(text string) weight {
-	var t weight
-	var seen []string
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if !isWord(w) {
-			continue
-		}
-		t.words++
-		known := false
-		for _, o := range seen {
-			known = known || o == w
-		}
-		if !known && len(seen) < 8 {
-			seen = append(seen, w)
-		}
-	}
-	var before rune
-	for _, r := range text {
-		t.runes++
-		switch {
-		case unicode.IsLetter(r), unicode.IsMark(r):
-			if before == '.' {
-				t.symbols++ // the dot of x.y
-			}
-		case unicode.IsSpace(r):
-			t.ends = t.ends || strings.ContainsRune(".!?:…", before)
-		case strings.ContainsRune("。！？", r):
-			t.ends = true
-		case r == ',':
-			t.commas++
-		case !strings.ContainsRune(".;:!?'’“”„«»…-–—、，：；", r):
-			t.symbols++
-		}
-		before = r
-	}
-	t.distinct = len(seen)
-	// A script without spaces writes a sentence as one word.
-	if t.distinct > 0 && t.words > 0 && t.ends && longest(seen) >= 8 && !isLatin(seen) {
-		t.distinct = max(t.distinct, 3)
-	}
-	return t
-}
-
-// isWord tells words from the letters of drawings and dumps: two different
-// letters at least.
-func isWord(w string) bool {
-	var first rune
-	for i, r := range w {
-		if i == 0 {
-			first = r
-		} else if r != first {
-			return true
-		}
-	}
-	return false
-}
-
-func longest(words []string) int {
-	n := 0
-	for _, w := range words {
-		n = max(n, len([]rune(w)))
-	}
-	return n
-}
-
-func isLatin(words []string) bool {
-	for _, w := range words {
-		for _, r := range w {
-			if r >= 0x2E80 {
-				return false
-			}
-		}
-	}
 	return true
 }
 

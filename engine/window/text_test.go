@@ -84,6 +84,9 @@ func TestDigestKeepsWhatMatters(t *testing.T) {
 	if n := strings.Count(got, "\n[End of the summary"); n != 1 {
 		t.Errorf("the block ends %d times:\n%s", n, got)
 	}
+	if m := (window.Meter{}); d.Kept(m) != m.Text(d.Users[0]) || (window.Digest{}).Kept(m) != 0 {
+		t.Errorf("the person wrote %d tokens, want %d", d.Kept(m), m.Text(d.Users[0]))
+	}
 	noted := d.Text(2000, "The scanner is slow.")
 	if !strings.Contains(noted, "The scanner is slow.") || strings.Contains(noted, "Files read") || !strings.Contains(noted, "> and test it") {
 		t.Errorf("a model's notes replace reads and commands only:\n%s", noted)

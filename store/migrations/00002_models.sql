@@ -11,6 +11,11 @@ CREATE TABLE models (
 -- Tools that the model looked up by itself, the least recently used first.
 ALTER TABLE sessions ADD COLUMN loaded TEXT NOT NULL DEFAULT '[]';
 
+-- What of the conversation is no longer sent to the model, and what stands for
+-- it: JSON, empty while all is sent.
+ALTER TABLE sessions ADD COLUMN summary TEXT NOT NULL DEFAULT '';
+
 -- +goose Down
+ALTER TABLE sessions DROP COLUMN summary;
 ALTER TABLE sessions DROP COLUMN loaded;
 DROP TABLE models;
