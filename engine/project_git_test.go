@@ -41,7 +41,7 @@ func TestTheMarksOfAHostileRepositoryRunNothing(t *testing.T) {
 		t.Error("the repository ran its program")
 	}
 	r.open(engine.OpenOptions{}) // its event ends what is waited for
-	_, all := await[event.SessionOpened](r)
+	_, all := await[event.SessionChanged](r)
 	if n := bodies[event.Notice](all); len(n) != 1 || n[0].Level != "warn" {
 		t.Errorf("notices: %+v", n)
 	}

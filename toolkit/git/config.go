@@ -11,16 +11,17 @@ import (
 // setting is one entry of a configuration file. Section and key are in lower
 // case, as git compares them; a subsection is as written.
 type setting struct {
-	section, sub, key string
-	value             string
-	bare              bool // no "=": true
+	section, key string
+	sub          *string // nil: none, which is not the empty one
+	value        string
+	bare         bool // no "=": true
 }
 
 func (s setting) name() string {
-	if s.sub == "" {
+	if s.sub == nil {
 		return s.section + "." + s.key
 	}
-	return s.section + "." + s.sub + "." + s.key
+	return s.section + "." + *s.sub + "." + s.key
 }
 
 // hostile reports settings that name programs for git to run, or that send it
@@ -94,7 +95,7 @@ func hostileSettings(run *guard.Runner, dir string) ([]string, error) {
 func parseConfig(text string) ([]setting, error) {
 	p := &configReader{text: strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")}
 	var out []setting
-	section, sub := "", ""
+	section, sub := "", (*string)(nil)
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f':
@@ -138,7 +139,7 @@ func (p *configReader) line() {
 }
 
 // section reads [name], [name "sub"] or the older [name.sub].
-func (p *configReader) section() (name, sub string, ok bool) {
+func (p *configReader) section() (name string, sub *string, ok bool) {
 	p.at++
 	start := p.at
 	for p.at < len(p.text) && (word(p.text[p.at]) || p.text[p.at] == '.') {
@@ -146,7 +147,7 @@ func (p *configReader) section() (name, sub string, ok bool) {
 	}
 	name = strings.ToLower(p.text[start:p.at])
 	if before, after, dotted := strings.Cut(name, "."); dotted {
-		name, sub = before, after
+		name, sub = before, &after
 	}
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t') {
 		p.at++
@@ -155,7 +156,7 @@ func (p *configReader) section() (name, sub string, ok bool) {
 		var b strings.Builder
 		for p.at++; ; p.at++ {
 			if p.at >= len(p.text) || p.text[p.at] == '\n' {
-				return "", "", false
+				return "", nil, false
 			}
 			c := p.text[p.at]
 			if c == '"' {
@@ -164,18 +165,20 @@ func (p *configReader) section() (name, sub string, ok bool) {
 			}
 			if c == '\\' {
 				if p.at++; p.at >= len(p.text) || p.text[p.at] == '\n' {
-					return "", "", false
+					return "", nil, false
 				}
 				c = p.text[p.at]
 			}
 			b.WriteByte(c)
 		}
-		if sub = strings.TrimPrefix(sub+"."+b.String(), "."); sub == "" {
-			sub = " " // an empty name, which is not the same as none
+		quoted := b.String()
+		if sub != nil {
+			quoted = *sub + "." + quoted
 		}
+		sub = &quoted
 	}
 	if p.at >= len(p.text) || p.text[p.at] != ']' || name == "" {
-		return "", "", false
+		return "", nil, false
 	}
 	p.at++
 	return name, sub, true

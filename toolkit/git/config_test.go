@@ -216,7 +216,7 @@ func TestParseConfig(t *testing.T) {
 // Whatever git itself reads out of a file, the reader here reads too.
 func FuzzParseConfig(f *testing.F) {
 	for _, text := range []string{
-		"[core]\n\tfsmonitor = x\n", "[filter \"a.b\"]\nclean = \"x ; y\" ; c\n", "[a]\nb = c\\\n d # e\n", "[filter.Old]\nclean", "[a \"\"]\nb", "[include]\r\npath = x\r\n", "[a]\n\tb=1\n\n[core]fsmonitor\n", "[core] fsmonitor=x [a] b=1",
+		"[core]\n\tfsmonitor = x\n", "[filter \"a.b\"]\nclean = \"x ; y\" ; c\n", "[a]\nb = c\\\n d # e\n", "[filter.Old]\nclean", "[a \"\"]\nb", "[include]\r\npath = x\r\n", "[a]\n\tb=1\n\n[core]fsmonitor\n", "[core] fsmonitor=x [a] b=1", "[a.]B", "[a.b \"c\"]\nd=1",
 	} {
 		f.Add(text)
 	}
@@ -240,7 +240,7 @@ func FuzzParseConfig(f *testing.F) {
 		}
 		have := map[string]bool{}
 		for _, s := range list {
-			have[strings.ReplaceAll(s.name(), ". .", "..")] = true
+			have[s.name()] = true
 		}
 		for key := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 			if key != "" && !have[key] {
