@@ -11,6 +11,7 @@ import (
 	"chela/engine/pipeline"
 	"chela/engine/window"
 	"chela/store"
+	"chela/toolkit"
 )
 
 // entry is one message of the conversation as the model sees it, with what
@@ -92,10 +93,15 @@ func whatDid(tool string, args json.RawMessage, text string, ok bool, denied str
 	}
 }
 
+// wasDenied reports whether a call was not allowed, by a person or by the rules.
+func wasDenied(o pipeline.Outcome) bool {
+	return o.Error != nil && (o.Error.Code == toolkit.CodeDenied || o.Error.Code == toolkit.CodeUserDenied || o.Error.Code == toolkit.CodeApproval)
+}
+
 // outcomeDid is whatDid of a call that was just taken through the steps.
 func outcomeDid(o pipeline.Outcome) did {
 	denied := ""
-	if o.Decision == "deny" {
+	if wasDenied(o) {
 		denied = firstLine(o.Text)
 	}
 	var changed []string

@@ -93,9 +93,7 @@ func (s *Session) fitState(force bool) window.State {
 		case window.ToolResult:
 			it.Tool, it.Call, it.Path, it.Error = e.did.Tool, e.did.sign, e.did.Path, !e.did.OK
 		case window.Summary:
-			for _, u := range s.summary.Digest.Users {
-				it.Kept += m.Text(u)
-			}
+			it.Kept = s.summary.Digest.Kept(m)
 		}
 		st.Items = append(st.Items, it)
 	}

@@ -28,7 +28,7 @@ type learnt struct {
 // version cannot read counts as nothing: it is learnt again.
 func (e *Engine) recall(ctx context.Context, m ollama.Model) (learnt, error) {
 	var l learnt
-	if m.Digest == "" {
+	if m.Digest == "" || e.cfg.Store == nil { // commands that only compute have no store
 		return l, nil
 	}
 	p, err := e.cfg.Store.Profile(ctx, m.Digest)
@@ -85,7 +85,8 @@ func (s *Session) learn(turn int, o outgoing, st *event.Stats) {
 	s.mu.Lock()
 	l := &s.learnt
 	estimate := l.Meter.Estimate(o.sent)
-	cut := l.Meter.Truncated(estimate, st.PromptTokens)
+	// The built-in model reads only what it was trained on: the last messages.
+	cut := o.req.Model != PocketModel && l.Meter.Truncated(estimate, st.PromptTokens)
 	if kept, known := window.CacheHit(st.PromptTokens, st.Prefill, l.Prefill); known {
 		st.CacheHit = &kept
 	}

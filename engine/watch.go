@@ -64,7 +64,7 @@ func (w *watch) after(outcomes []pipeline.Outcome) *event.TurnEnded {
 			continue
 		}
 		v := w.guard.After(stall.Call{Tool: o.Tool, Args: string(o.Args)}, stall.Outcome{
-			Result: o.Text, Failed: !o.OK, Denied: o.Decision == "deny", Retry: o.Error != nil && o.Error.Retryable, Changed: o.OK && w.changes(o.Tool),
+			Result: o.Text, Failed: !o.OK, Denied: wasDenied(o), Retry: o.Error != nil && o.Error.Retryable, Changed: o.OK && w.changes(o.Tool),
 		})
 		if v.Action == stall.Pass {
 			continue

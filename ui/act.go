@@ -95,7 +95,7 @@ func (m *Model) submit(a pane.Submitted) tea.Cmd {
 		return m.say(err.Error())
 	}
 	m.state.Running = true
-	m.waiting = "waiting"
+	m.waiting, m.since = event.ModelState{State: event.ModelWaiting}, m.opts.Now()
 	return m.tick()
 }
 

@@ -84,14 +84,16 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 	case event.TurnStarted:
 		m.refresh()
 	case event.ModelState:
-		m.waiting = b.State
+		m.modelState(b)
 	case event.TextDelta, event.ThinkingDelta:
-		m.waiting = ""
+		m.waiting = event.ModelState{}
 	case event.MessageDone:
-		m.waiting, m.stats = "", b.Stats
+		m.waiting, m.stats = event.ModelState{}, b.Stats
+		m.refresh()
+	case event.CallModeChanged, event.ContextCompacted:
 		m.refresh()
 	case event.TurnEnded:
-		m.waiting = ""
+		m.waiting = event.ModelState{}
 		m.refresh()
 		return m.turnEnded(b)
 	case event.SessionChanged:
@@ -114,6 +116,23 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		return m.pulling(b)
 	}
 	return nil
+}
+
+// modelState notes what the model is doing: with a prompt, or on its way into
+// memory, which goes on beside the person's work.
+func (m *Model) modelState(b event.ModelState) {
+	switch b.State {
+	case event.ModelLoading:
+		m.memory, m.since = b, m.opts.Now()
+	case event.ModelReady:
+		m.memory = event.ModelState{}
+		m.refresh()
+	case event.ModelFailed:
+		m.memory = b
+		m.conversation.Note("warn", b.Model+" could not be loaded: "+b.Error, "")
+	default:
+		m.waiting, m.since = b, m.opts.Now()
+	}
 }
 
 // refresh reads the session's state for the status line.

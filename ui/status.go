@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"chela/engine"
+	"chela/engine/callmode"
 	"chela/engine/event"
 	"chela/engine/pipeline"
 	"chela/ui/intent"
@@ -22,12 +23,31 @@ func (m *Model) busyNote() string {
 		return pullNote(*m.pull)
 	case m.approvals.Len() > 0:
 		return "waits for you"
-	case m.waiting != "":
-		return "waiting for the model"
+	case m.waiting.State != "":
+		return m.modelNote(m.waiting)
 	case m.state.Running:
 		return "working"
 	}
 	return ""
+}
+
+// modelNote says what the model is doing before its first token.
+func (m *Model) modelNote(b event.ModelState) string {
+	switch b.State {
+	case event.ModelQueued:
+		return fmt.Sprintf("waits for the server: %d ahead", b.Ahead)
+	case event.ModelLoading:
+		return "loading " + pane.Ago(m.opts.Now().Sub(m.since))
+	case event.ModelFailed:
+		return m.st.Bad.Render("not loaded")
+	case event.ModelSummarising:
+		return "summarising earlier turns"
+	}
+	if b.Expected >= 2*time.Second {
+		left := max(b.Expected-m.opts.Now().Sub(m.since), 0)
+		return fmt.Sprintf("reading %s tokens, about %s left", kilo(b.Reading), pane.Took(left.Round(time.Second)))
+	}
+	return "waiting for the model"
 }
 
 // hints are the keys of the message, as the footer of its box.
@@ -161,6 +181,20 @@ func (m *Model) statusLine(w int) string {
 		}
 		if v := m.stats.TokensPerSecond(); v > 0 {
 			add(fmt.Sprintf("%.0f tok/s", v))
+		}
+		switch m.stats.Prefix {
+		case event.PrefixKept:
+			add("prefix kept")
+		case event.PrefixBroken:
+			add(m.st.Warn.Render("prefix broken"))
+		}
+		if s.CallMode != callmode.Native {
+			add(s.CallMode.String())
+		}
+		if m.memory.State != "" {
+			add(m.modelNote(m.memory))
+		} else if s.Model.Loaded && s.Model.OnGPU > 0 {
+			add(fmt.Sprintf("%.0f%% GPU", 100*s.Model.OnGPU))
 		}
 		if n := len(s.Queued); n > 0 {
 			add(fmt.Sprintf("%d queued", n))

@@ -91,7 +91,9 @@ type Model struct {
 	views        []view.View
 
 	pull    *event.PullProgress
-	waiting string // what the model is doing before its first token
+	waiting event.ModelState // what the model is doing before its first token; the zero state: nothing
+	memory  event.ModelState // its way into memory, beside that
+	since   time.Time        // of the last of them
 	stats   event.Stats
 	paths   []string // for @ completion
 
@@ -296,7 +298,7 @@ func (m *Model) say(text string) tea.Cmd {
 
 // tick redraws once a second while something on the screen has an age.
 func (m *Model) tick() tea.Cmd {
-	if m.ticking || (m.calls.Running() == 0 && m.approvals.Len() == 0 && m.waiting == "") {
+	if m.ticking || (m.calls.Running() == 0 && m.approvals.Len() == 0 && m.waiting.State == "" && m.memory.State != event.ModelLoading) {
 		return nil
 	}
 	m.ticking = true

@@ -175,60 +175,6 @@ type Queued struct {
 	Text string `json:"text"`
 }
 
-// ModelState says what the model is doing; State is one of the Model
-// constants.
-type ModelState struct {
-	Model string `json:"model"`
-	State string `json:"state"`
-	Host  string `json:"host,omitempty"`
-	Ahead int    `json:"ahead,omitempty"` // state queued: requests that come first
-	Error string `json:"error,omitempty"` // state failed
-
-	Reading  int           `json:"reading,omitempty"`     // state waiting: tokens of the prompt that the server has yet to read, estimated
-	Expected time.Duration `json:"expected_ns,omitempty"` // how long that takes, by how long it took before; 0: unknown
-}
-
-// What a model is doing.
-const (
-	ModelQueued  = "queued"  // its server is busy with others
-	ModelLoading = "loading" // it is being brought into memory
-	ModelReady   = "ready"   // it is in memory
-	ModelFailed  = "failed"  // it could not be brought into memory
-	ModelWaiting = "waiting" // a request was sent and its first token is awaited
-
-	ModelSummarising = "summarising" // it writes what stands for turns that no longer fit
-)
-
-// ContextCompacted says that the window was nearly full and what gave way. What
-// the person wrote stays; everything stays in the store.
-type ContextCompacted struct {
-	Folded     int    `json:"folded"`     // tool outputs that were replaced by a line
-	Summarised int    `json:"summarised"` // messages that a summary stands for
-	Before     int    `json:"before"`     // tokens, estimated
-	After      int    `json:"after"`
-	Window     int    `json:"window"`
-	ByModel    bool   `json:"by_model,omitempty"` // the model wrote notes
-	Reason     string `json:"reason"`
-}
-
-// CallModeChanged says that a model is asked for calls in another way from now
-// on: native, prompted or forced.
-type CallModeChanged struct {
-	Model string `json:"model"`
-	From  string `json:"from"`
-	To    string `json:"to"`
-	Why   string `json:"why"`
-}
-
-// Stalled says that a model does not get on, and what is done about it. State
-// and Action are words of package stall.
-type Stalled struct {
-	State  string `json:"state"`
-	Action string `json:"action"`
-	Text   string `json:"text,omitempty"` // what the model is told
-	Note   string `json:"note,omitempty"` // what the person should know
-}
-
 // PullProgress is news of a download. Done is true once, at the end.
 type PullProgress struct {
 	Model     string `json:"model"`
@@ -268,9 +214,5 @@ func (CallReturned) Type() string     { return "call.returned" }
 func (TurnEnded) Type() string        { return "turn.ended" }
 func (Notice) Type() string           { return "notice" }
 func (QueueChanged) Type() string     { return "queue" }
-func (ModelState) Type() string       { return "model" }
-func (CallModeChanged) Type() string  { return "call_mode" }
-func (Stalled) Type() string          { return "stalled" }
-func (ContextCompacted) Type() string { return "context.compacted" }
 func (PullProgress) Type() string     { return "pull" }
 func (SessionChanged) Type() string   { return "session" }

@@ -42,6 +42,10 @@ func (p *progress) show(e event.Event) error {
 		p.call(b)
 	case event.Notice:
 		p.t.note("%s", noticeText(b))
+	case interface{ Notice() event.Notice }:
+		if n := b.Notice(); n.Text != "" {
+			p.t.note("%s", noticeText(n))
+		}
 	case event.TurnEnded:
 		if err := p.endLine(); err != nil {
 			return err

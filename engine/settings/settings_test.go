@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"chela/engine/callmode"
 	"chela/engine/pipeline"
 	"chela/engine/settings"
 	"chela/tiers"
@@ -17,7 +18,7 @@ func TestParseReadsEverySection(t *testing.T) {
 	got, problems := settings.Parse("s.yml", []byte(`
 ollama:
   host: gpu:11434
-models: {default: "qwen3:8b", window: 8192, think: "off", steps: 12}
+models: {default: "qwen3:8b", window: 8192, think: "off", steps: 12, tap: false, modes: {"gemma3:4b": prompted}}
 tiers:
   models:
     "qwen3:14b": standard
@@ -39,7 +40,10 @@ ui:
 	}
 	want := settings.Default()
 	want.Ollama.Host = "gpu:11434"
-	want.Models = settings.Models{Default: "qwen3:8b", Window: 8192, Think: "off", Steps: 12}
+	want.Models = settings.Models{
+		Default: "qwen3:8b", Window: 8192, Think: "off", Steps: 12, Preload: true,
+		Modes: map[string]callmode.Mode{"gemma3:4b": callmode.Prompted},
+	}
 	want.Tiers.Models = map[string]tiers.Tier{"qwen3:14b": tiers.Standard, "big*": tiers.Full}
 	want.Tools = settings.Tools{Promote: []string{"web_search", "browser_navigate"}, Demote: []string{"exec"}, Budget: 30}
 	want.Security = settings.Security{Mode: pipeline.Standard, AllowedHosts: []string{"localhost:8080"}}

@@ -92,6 +92,10 @@ func (v *Conversation) Apply(e event.Event) {
 		v.list.Append(&callLine{&v.look, v.calls.Get(b.Call)})
 	case event.Notice:
 		v.Note(b.Level, b.Text, b.Hint)
+	case interface{ Notice() event.Notice }:
+		if n := b.Notice(); n.Text != "" {
+			v.Note(n.Level, n.Text, n.Hint)
+		}
 	case event.TurnEnded:
 		v.ended(b)
 	}
