@@ -92,7 +92,8 @@ type Engine struct {
 	pulls    map[string]context.CancelFunc
 	closed   bool
 
-	unread   sync.Once // the notice that the repository is not read
+	unread   sync.Once  // the notice that the repository is not read
+	placing  sync.Mutex // held while settings.yml is changed
 	closing  sync.Once
 	closeErr error
 }
@@ -141,8 +142,12 @@ func (e *Engine) Workspace() string { return e.cfg.Workspace }
 // Store is the database, for read-only queries.
 func (e *Engine) Store() *store.Store { return e.cfg.Store }
 
-// Settings are those the engine was started with.
-func (e *Engine) Settings() settings.Settings { return e.cfg.Settings }
+// Settings are those the engine was started with, and the changes by Place.
+func (e *Engine) Settings() settings.Settings {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cfg.Settings
+}
 
 // Registry holds the tools.
 func (e *Engine) Registry() *toolkit.Registry { return e.cfg.Tools }

@@ -76,13 +76,13 @@ func (s *Session) useModel(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	unavailable := s.engine.unavailable(ctx)
+	basis := s.engine.basis(ctx)
 	host := servers.Place(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leaveHost()
 	s.rec.Model, s.pick = name, pick{host: host}
-	s.take(m, known, unavailable)
+	s.take(m, known, basis)
 	return nil
 }
 
@@ -117,13 +117,13 @@ func (s *Session) moveHost(model string, from *fleet.Host, tried []*fleet.Host, 
 
 // take takes a model's details as the truth, and what was learnt about it
 // before. The caller holds mu.
-func (s *Session) take(m ollama.Model, known learnt, unavailable map[string]string) {
+func (s *Session) take(m ollama.Model, known learnt, basis basis) {
 	s.pick.model, s.learnt, s.chain = m, known, window.Chain{}
 	s.pick.ladder = s.engine.ladder(m, known)
 	s.pick.markup = callmode.MarkupFor(callmode.Facts{Name: m.Name, Family: m.Family, Template: m.Template, Parser: m.Parser})
 	s.pick.thinkless = known.Calls.RefusesThinking
 	s.pick.window = s.engine.window(m, known)
-	s.reroute(unavailable)
+	s.reroute(basis)
 }
 
 // ladder begins with the way of asking for calls that worked last, or the one
@@ -159,11 +159,11 @@ func (s *Session) refresh(ctx context.Context) {
 	if err != nil {
 		return // nothing of it is needed to go on
 	}
-	unavailable := s.engine.unavailable(ctx)
+	basis := s.engine.basis(ctx)
 	s.mu.Lock()
 	current := s.rec.Model == name // no other one was picked meanwhile
 	if current {
-		s.take(m, known, unavailable)
+		s.take(m, known, basis)
 	}
 	s.mu.Unlock()
 	if current {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"chela/engine/ollama"
+	"chela/engine/settings"
 	"chela/tiers"
 	"chela/toolkit"
 )
@@ -14,12 +15,18 @@ import (
 // Selection says which tools a model of this tier gets, and why. window is in
 // tokens; 0 sets no limit to what their schemas may cost.
 func (e *Engine) Selection(ctx context.Context, tier tiers.Tier, window int, promoted []string) tiers.Selection {
-	return e.selection(e.unavailable(ctx), tier, window, promoted, nil)
+	return e.selection(e.basis(ctx), tier, window, promoted, nil)
 }
 
-// unavailable says of each tool that cannot work here why not. It asks the
-// tools, which look for programs and services: no lock is held meanwhile.
-func (e *Engine) unavailable(ctx context.Context) map[string]string {
+// basis is what a selection of tools rests on beside model and session.
+type basis struct {
+	unavailable map[string]string // of each tool that cannot work here, why not
+	lists       settings.Tools
+}
+
+// basis asks the tools whether they can work here. They look for programs and
+// services, so no lock is held meanwhile.
+func (e *Engine) basis(ctx context.Context) basis {
 	w := e.newWorkspace("")
 	w.Shelf = shelf{} // any session has one
 	why := map[string]string{}
@@ -28,13 +35,12 @@ func (e *Engine) unavailable(ctx context.Context) map[string]string {
 			why[t.Spec().Name] = err.Error()
 		}
 	}
-	return why
+	return basis{why, e.lists()}
 }
 
-func (e *Engine) selection(unavailable map[string]string, tier tiers.Tier, window int, promoted, loaded []string) tiers.Selection {
-	own := e.cfg.Settings.Tools
-	return tiers.Select(e.cfg.Tools.Catalogue(unavailable), tiers.Request{
-		Tier: tier, Promote: own.Promote, Demote: own.Demote, Session: promoted, Loaded: loaded, Budget: window * own.Budget / 100,
+func (e *Engine) selection(b basis, tier tiers.Tier, window int, promoted, loaded []string) tiers.Selection {
+	return tiers.Select(e.cfg.Tools.Catalogue(b.unavailable), tiers.Request{
+		Tier: tier, Promote: b.lists.Promote, Demote: b.lists.Demote, Session: promoted, Loaded: loaded, Budget: window * b.lists.Budget / 100,
 	})
 }
 
@@ -56,12 +62,12 @@ func (e *Engine) Route(ctx context.Context, name string) (tiers.Decision, tiers.
 
 // SetTier sets the session's own tier; nil goes back to detection.
 func (s *Session) SetTier(ctx context.Context, t *tiers.Tier) error {
-	unavailable := s.engine.unavailable(ctx)
+	basis := s.engine.basis(ctx)
 	s.mu.Lock()
 	if s.rec.Tier = ""; t != nil {
 		s.rec.Tier = t.String()
 	}
-	s.reroute(unavailable)
+	s.reroute(basis)
 	s.mu.Unlock()
 	return s.changed(ctx)
 }
@@ -72,7 +78,7 @@ func (s *Session) Promote(ctx context.Context, tool string, on bool) error {
 	if _, ok := s.engine.cfg.Tools.Get(tool); !ok {
 		return fmt.Errorf("there is no tool %q; the nearest are %s", tool, strings.Join(s.engine.cfg.Tools.Nearest(tool, 3), ", "))
 	}
-	unavailable := s.engine.unavailable(ctx)
+	basis := s.engine.basis(ctx)
 	s.mu.Lock()
 	drop := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == tool })
@@ -81,15 +87,15 @@ func (s *Session) Promote(ctx context.Context, tool string, on bool) error {
 	if on {
 		s.rec.Promoted = append(s.rec.Promoted, tool)
 	}
-	s.reroute(unavailable)
+	s.reroute(basis)
 	s.mu.Unlock()
 	return s.changed(ctx)
 }
 
-// reroute decides tier and tools anew, from what unavailable found out before.
+// reroute decides tier and tools anew, from what basis found out before.
 // It only computes, so that it is done in one go with the change that calls for
 // it. The caller holds mu.
-func (s *Session) reroute(unavailable map[string]string) {
+func (s *Session) reroute(basis basis) {
 	var own *tiers.Tier
 	if t, err := tiers.Parse(s.rec.Tier); err == nil && s.rec.Tier != "" {
 		own = &t
@@ -97,7 +103,7 @@ func (s *Session) reroute(unavailable map[string]string) {
 	facts := s.pick.model.Tier()
 	facts.Name = s.rec.Model
 	s.pick.decision = tiers.Classify(facts, tiers.Overrides{Session: own, Models: s.engine.cfg.Settings.Tiers.Models})
-	s.pick.selection = s.engine.selection(unavailable, s.pick.decision.Tier, s.pick.window, s.rec.Promoted, s.rec.Loaded)
+	s.pick.selection = s.engine.selection(basis, s.pick.decision.Tier, s.pick.window, s.rec.Promoted, s.rec.Loaded)
 }
 
 // given answers the pipeline whether the model was given a tool, and why or

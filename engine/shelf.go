@@ -41,9 +41,9 @@ func (h shelf) Load(ctx context.Context, names []string) (toolkit.Loaded, error)
 	if err != nil {
 		return toolkit.Loaded{}, err
 	}
-	unavailable := s.engine.unavailable(ctx)
+	basis := s.engine.basis(ctx)
 	s.mu.Lock()
-	l, err := s.load(want, unavailable)
+	l, err := s.load(want, basis)
 	s.mu.Unlock()
 	if err != nil || len(l.Added) == 0 {
 		return l, err
@@ -69,7 +69,7 @@ func (e *Engine) canonicalTools(names []string) ([]string, error) {
 
 // load adds tools to those of the session, least recently used ones going
 // first where the budget is spent. The caller holds mu.
-func (s *Session) load(want []string, unavailable map[string]string) (toolkit.Loaded, error) {
+func (s *Session) load(want []string, basis basis) (toolkit.Loaded, error) {
 	var l toolkit.Loaded
 	before := s.rec.Loaded
 	for _, n := range want {
@@ -84,7 +84,7 @@ func (s *Session) load(want []string, unavailable map[string]string) (toolkit.Lo
 	loaded = append(loaded, l.Added...)
 	for {
 		s.rec.Loaded = loaded
-		s.reroute(unavailable)
+		s.reroute(basis)
 		missing, short := "", false
 		for _, n := range l.Added {
 			if e, _ := s.entry(n); !e.Given {
@@ -102,7 +102,7 @@ func (s *Session) load(want []string, unavailable map[string]string) (toolkit.Lo
 		}
 		e, _ := s.entry(missing)
 		s.rec.Loaded = before
-		s.reroute(unavailable)
+		s.reroute(basis)
 		return toolkit.Loaded{}, toolkit.Errorf(toolkit.CodeUnavailable, "%s cannot be switched on: %s.", missing, e.Reason).
 			WithHint("Do it with the tools you have, or switch on fewer.")
 	}
