@@ -52,6 +52,8 @@ type State struct {
 	Turn       int // the last one; 0: none yet
 	Running    bool
 	Queued     []event.Queued
+	Promoted   []string      // tools that the person gave the model for this session
+	Loaded     []string      // those that the model looked up
 	CallMode   callmode.Mode // how the model is asked for calls
 	Speed      float64       // tokens a second, as last measured; 0: not yet
 }
@@ -66,7 +68,7 @@ func (s *Session) State() State {
 	return State{
 		ID: s.rec.ID, Title: s.rec.Title, Model: s.pick.model, Mode: s.mode, Tier: s.pick.decision.Tier, TierReason: s.pick.decision.Reason,
 		Selection: s.pick.selection, Window: s.pick.window, Used: s.used, Turn: s.rec.Turns,
-		Running: s.prompts.running(), Queued: slices.Clone(s.prompts.waiting), CallMode: s.pick.mode(), Speed: s.learnt.Speed,
+		Running: s.prompts.running(), Queued: slices.Clone(s.prompts.waiting), Promoted: slices.Clone(s.rec.Promoted), Loaded: slices.Clone(s.rec.Loaded), CallMode: s.pick.mode(), Speed: s.learnt.Speed,
 	}
 }
 

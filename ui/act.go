@@ -71,6 +71,12 @@ func (m *Model) actOfView(a pane.Action) tea.Cmd {
 		return m.say("that call does not wait any more")
 	case view.OtherCall:
 		m.otherCall(a)
+	case view.ToolForSession:
+		return m.promote(a.Name, a.On)
+	case view.ToolInSettings:
+		return m.placeTool(a)
+	case view.DescribeTool:
+		m.push(m.toolPage(a.Name))
 	}
 	return nil
 }

@@ -98,6 +98,7 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		return m.turnEnded(b)
 	case event.SessionChanged:
 		m.refresh()
+		m.refreshTools()
 	case event.QueueChanged:
 		m.composer.SetQueued(b.Prompts)
 		m.refresh()

@@ -165,10 +165,10 @@ func TestSlashCommandsAndMenus(t *testing.T) {
 
 func TestPromotingSaysWhatCameOfIt(t *testing.T) {
 	d := start(t, setup{})
-	d.submit("/promote")
-	d.shows("▌ read_file")
-	d.press("enter") // it is one of the tier's and stays
+	d.submit("/promote read_file") // it is one of the tier's and stays
 	d.shows("read_file is given: essential")
+	d.submit("/promote search_available_tools")
+	d.shows("search_available_tools is given: promoted for this session")
 }
 
 func TestAKeyThatWouldLeaveAnOpenPageSaysWhatToDo(t *testing.T) {

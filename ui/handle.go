@@ -9,6 +9,7 @@ import (
 	"chela/engine"
 	"chela/engine/pipeline"
 	"chela/ui/intent"
+	"chela/ui/view"
 )
 
 // do carries out an intent. Key presses, the palette and slash commands all
@@ -83,8 +84,8 @@ func (m *Model) doMore(i intent.Intent) tea.Cmd {
 		return m.sessionMenu()
 	case intent.NewSession:
 		return m.newSession()
-	case intent.Promote:
-		m.push(m.promoteMenu())
+	case intent.ShowTools:
+		m.push(view.NewTools(m.st, m.toolsState()))
 	case intent.PullModel:
 		m.push(m.askPull())
 	case intent.StopPull:

@@ -59,6 +59,9 @@ func (m *Model) viewKey(v view.View, b intent.Binding, bound bool, msg tea.KeyPr
 	if why := m.disabled(b.Intent); why != "" {
 		return m.say(why)
 	}
+	if why := v.Disabled(b.Intent); why != "" {
+		return m.say(why)
+	}
 	if act, ok := v.Handle(b.Intent); ok {
 		return m.act(act)
 	}
@@ -106,7 +109,7 @@ func (m *Model) disabled(i intent.Intent) string {
 		if m.approvals.Len() == 0 {
 			return "no call waits"
 		}
-	case intent.PickModel, intent.PullModel, intent.PickTier, intent.Promote, intent.ListRules, intent.PickMode, intent.CycleMode:
+	case intent.PickModel, intent.PullModel, intent.PickTier, intent.ShowTools, intent.ListRules, intent.PickMode, intent.CycleMode:
 		if m.session == nil {
 			return "the engine is not up"
 		}

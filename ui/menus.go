@@ -31,7 +31,7 @@ var extra = []intent.Binding{
 	{Intent: intent.DenyAllCalls, Verb: "Approvals: deny all with a reason", About: "Denies every call that waits."},
 	{Intent: intent.PickMode, Verb: "Mode: choose", About: "What runs without a question."},
 	{Intent: intent.PickTier, Verb: "Tier: choose", About: "How many tools this session's model gets."},
-	{Intent: intent.Promote, Verb: "Tools: promote for this session", About: "Gives the model a tool above its tier."},
+	{Intent: intent.ShowTools, Verb: "Tools: list, promote, demote", About: "What this model gets, and what each tool costs."},
 	{Intent: intent.ListRules, Verb: "Rules: list and revoke", About: "The decisions kept for later calls."},
 	{Intent: intent.PullModel, Verb: "Model: pull", About: "Downloads a model."},
 	{Intent: intent.StopPull, Verb: "Model: stop the download", About: "What was loaded is kept."},
@@ -96,42 +96,6 @@ func (m *Model) themeMenu() view.View {
 		choices = append(choices, view.Choice{Text: name, Mark: name == m.theme, Action: perform{func() tea.Cmd { return m.setTheme(name) }}})
 	}
 	return view.NewMenu(m.st, "Theme", "colours", choices)
-}
-
-func (m *Model) promoteMenu() view.View {
-	var choices []view.Choice
-	for _, e := range m.state.Selection.Entries {
-		about := fmt.Sprintf("%s · %d tokens · %s", e.Tier, e.Tokens, e.Reason)
-		on := !e.Given
-		choices = append(choices, view.Choice{Text: e.Name, About: about, Mark: e.Given, Action: m.promoteAction(e.Name, on)})
-	}
-	hint := fmt.Sprintf("%d of %d given · %d tokens of a %d budget", len(m.state.Selection.Given()), len(choices), m.state.Selection.Tokens, m.state.Selection.Budget)
-	return view.NewMenu(m.st, "Tools of this session", "promote a tool, or take it away", choices).Hint(hint)
-}
-
-func (m *Model) promoteAction(tool string, on bool) pane.Action {
-	return perform{func() tea.Cmd { return m.promote(tool, on) }}
-}
-
-// promote gives the model a tool, or takes it away, and says what came of it:
-// the tier and the budget have a say too.
-func (m *Model) promote(tool string, on bool) tea.Cmd {
-	session, ctx := m.session, m.ctx
-	return func() tea.Msg {
-		if err := session.Promote(ctx, tool, on); err != nil {
-			return failedMsg{err}
-		}
-		for _, e := range session.State().Selection.Entries {
-			switch {
-			case e.Name != tool:
-			case e.Given:
-				return doneMsg{tool + " is given: " + e.Reason}
-			default:
-				return doneMsg{tool + " is not given: " + e.Reason}
-			}
-		}
-		return nil
-	}
 }
 
 // modelsMsg is the answer of the servers.

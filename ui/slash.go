@@ -42,7 +42,8 @@ var slashCommands = []slashCommand{
 		}
 		return m.onSession(func(ctx context.Context, s *engine.Session) error { return s.SetTier(ctx, &t) }, "tier: "+t.String()), nil
 	}},
-	{"/promote", "TOOL", "give the model a tool for this session", intent.Promote, func(m *Model, arg string) (tea.Cmd, error) {
+	{"/tools", "", "what the model gets; promote and demote", intent.ShowTools, nil},
+	{"/promote", "TOOL", "give the model a tool for this session", intent.ShowTools, func(m *Model, arg string) (tea.Cmd, error) {
 		return m.promote(arg, true), nil
 	}},
 	{"/new", "", "start a new session", intent.NewSession, nil},

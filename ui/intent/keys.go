@@ -23,6 +23,7 @@ const (
 	Menu         Scope = "menu"     // palette and pickers: a list with a filter
 	Ask          Scope = "question" // one line of text is asked for
 	Page         Scope = "page"     // a text to read: help, file preview
+	Tools        Scope = "tools"    // what the model gets, and what each costs
 )
 
 // Binding binds keys to an intent in a scope.
@@ -70,6 +71,7 @@ var table = []Binding{
 	{Panes, []string{"G", "end"}, End, "end", "Goes to the end, and follows what comes.", false},
 	{Panes, []string{"+"}, ZoomIn, "larger", "Makes the focused pane larger: half, then the whole screen.", false},
 	{Panes, []string{"_", "-"}, ZoomOut, "smaller", "Makes the focused pane smaller again.", false},
+	{Panes, []string{"T"}, ShowTools, "tools", "Lists what the model gets and what each tool costs.", false},
 	{Panes, []string{"y"}, Copy, "copy", "Copies what is selected.", true},
 
 	{Composer, []string{"enter"}, Send, "send", "Sends the message; while the model works, puts it into the queue.", true},
@@ -123,6 +125,13 @@ var table = []Binding{
 	{CallPage, []string{"N"}, PrevHit, "previous hunk", "Goes to the hunk before.", false},
 
 	{Page, []string{"esc", "q"}, Back, "close", "Closes the page.", true},
+
+	{Tools, []string{"space"}, ToggleTool, "this session", "Gives the model the tool for this session, or takes it away again.", true},
+	{Tools, []string{"P"}, PromoteTool, "promote in settings", "Puts the tool into tools.promote of settings.yml, or out of it.", true},
+	{Tools, []string{"D"}, DemoteTool, "demote", "Puts the tool into tools.demote of settings.yml, or out of it.", true},
+	{Tools, []string{"enter"}, Open, "describe", "Shows what the tool does and takes.", true},
+	{Tools, []string{"/"}, Search, "search", "Finds a tool by parts of its name.", true},
+	{Tools, []string{"esc", "q"}, Back, "close", "Closes the list.", false},
 
 	{Menu, []string{"enter"}, Open, "choose", "Chooses the marked line.", true},
 	{Menu, []string{"esc"}, Back, "close", "Closes the list; nothing changes.", true},
