@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -142,8 +143,8 @@ func (s *Store) Call(ctx context.Context, id string) (Call, error) {
 }
 
 // Interrupt closes what a killed program left open in a session: calls become
-// interrupted, pending approvals expired. It returns the calls it closed. The
-// caller must hold the session's lock.
+// interrupted, pending approvals expired, and the audit says so. It returns the
+// calls it closed. The caller must hold the session's lock.
 func (s *Store) Interrupt(ctx context.Context, session string, now time.Time) ([]Call, error) {
 	var open []Call
 	err := s.tx(ctx, "closing interrupted calls of session "+session, func(tx *sql.Tx) error {
@@ -165,7 +166,10 @@ func (s *Store) Interrupt(ctx context.Context, session string, now time.Time) ([
 			}
 			open = append(open, c)
 		}
-		return rows.Err()
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+		return appendAudit(ctx, tx, interrupted(open, now)...)
 	})
 	return open, err
 }

@@ -41,9 +41,11 @@ func writer(dir string) int {
 		}
 		fmt.Println("m", m.ID)
 		c := store.Call{ID: fmt.Sprintf("%s-c%d", id, i), Session: id, Turn: i, Tool: "exec", State: store.CallRunning, EmittedAt: time.Now()}
-		if c, err = s.PutCall(ctx, c); err == nil {
+		e := store.AuditEntry{Kind: store.AuditIntent, At: time.Now().UnixNano(), Session: id, Call: c.ID, Tool: c.Tool}
+		if c, err = s.PutAudited(ctx, c, e); err == nil {
 			c.State, c.Output = store.CallDone, "done"
-			_, err = s.PutCall(ctx, c)
+			e.Kind, e.Outcome = store.AuditOutcome, "done"
+			_, err = s.PutAudited(ctx, c, e)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -139,6 +141,16 @@ func checkFinished(t *testing.T, s *store.Store, session string, finished map[st
 			t.Errorf("%s was finished and is lost", id)
 		}
 	}
+	// The audit is whole, and what it does not know the end of did not finish.
+	r, err := s.VerifyAudit(t.Context(), "")
+	if err != nil || !r.OK {
+		t.Fatalf("the audit: %+v, %v", r, err)
+	}
+	for _, row := range r.Open {
+		if row.Session == session && have["c "+row.Call] {
+			t.Errorf("call %s has finished, and the audit knows its intent only", row.Call)
+		}
+	}
 }
 
 func TestTwoProgramsWriteAtOnce(t *testing.T) {
@@ -175,6 +187,9 @@ func TestTwoProgramsWriteAtOnce(t *testing.T) {
 		if err != nil || len(m) != 60 {
 			t.Errorf("%s: %d messages, %v", id, len(m), err)
 		}
+	}
+	if r := verify(t, s); !r.OK || r.Rows != 240 || len(r.Open) != 0 {
+		t.Errorf("two programs did not make one chain: %+v", r)
 	}
 }
 

@@ -1,5 +1,6 @@
 // Package store keeps everything that lasts in one SQLite file: sessions,
-// messages, calls with their five steps, approvals, rules, settings of last use.
+// messages, calls with their five steps, approvals, rules, settings of last use,
+// and the audit.
 //
 // Guarantees:
 //
@@ -8,6 +9,8 @@
 //     lose the last moments, never the file's soundness).
 //   - Writes happen one at a time, each in an immediate transaction; readers
 //     are never blocked by a writer. Two programs may use the same file.
+//   - The audit only grows, as one chain of hashes whoever writes it; what was
+//     changed, removed or put elsewhere in it is found (see VerifyAudit).
 //   - The file and its companions can be read by their owner only (0600).
 //   - A file that is no database, or is damaged, is moved aside under a name
 //     that says so, and a new one begun; Open reports it in [Store.Recovered].
