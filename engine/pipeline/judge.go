@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"strings"
 
 	"chela/store"
 	"chela/toolkit"
@@ -53,6 +54,8 @@ type Question struct {
 	Plan    toolkit.Plan
 	Rules   []store.Rule  // in force for this session and workspace
 	Floor   *guard.Denied // what the guards refused while planning
+	Policies []Policy     // of the settings
+	Taint   string        // foreign text that the turn read, after which what it sends is a question; empty: none
 	Doubt   string        // why a call is not to be trusted: rescued from text, wrong tool likely
 	Sandbox bool          // processes can be put into an OS sandbox
 }
@@ -61,7 +64,7 @@ type Question struct {
 // asks: model, person, schedule, another session. It is a pure function, and
 // it fails closed.
 //
-// The order: the hard floor; then deny mode; then deny rules; then what the mode
+// The order: the hard floor; then deny mode; then deny policies and rules; then what the mode
 // denies whatever rules say (in allowlist mode a rule may allow it); then what
 // lies outside the workspace, which only a person allows; then what makes the
 // call worth a question whatever else allows it (doubt, files that run later);
@@ -72,6 +75,10 @@ func Judge(q Question) Decision {
 	}
 	if q.Mode == Deny {
 		return Decision{Denied, []string{"deny mode: nothing runs"}, ByMode, ""}
+	}
+	policy := q.policy()
+	if policy != nil && policy.Decision == "deny" {
+		return Decision{Denied, []string{"policy: " + policy.String()}, ByPolicy, ""}
 	}
 	var allow, ask *store.Rule
 	for i := range q.Rules {
@@ -91,12 +98,16 @@ func Judge(q Question) Decision {
 		}
 	}
 	base := q.byMode()
-	if base.Verdict == Denied && (q.Mode != Allowlist || allow == nil) {
+	permitted := allow != nil || policy != nil && policy.Decision == "allow"
+	if base.Verdict == Denied && (q.Mode != Allowlist || !permitted) {
 		return base
 	}
 	var doubts []string
 	if q.Doubt != "" && (q.Plan.Level != toolkit.Safe || touches(q.Plan, toolkit.Writes) || touches(q.Plan, toolkit.Runs) || touches(q.Plan, toolkit.Dials)) {
 		doubts = append(doubts, q.Doubt) // text that became a call only ever reads unasked, in every mode
+	}
+	if q.Taint != "" && sends(q.Plan) {
+		doubts = append(doubts, q.Taint)
 	}
 	// An exact rule names this very call, so it answers the question that the
 	// plan raises; a wider one was made without knowing of it.
@@ -114,10 +125,29 @@ func Judge(q Question) Decision {
 		return Decision{Asks, doubts, ByMode, ""}
 	case ask != nil:
 		return Decision{Asks, []string{"rule: " + Describe(*ask)}, ByRule, ask.ID}
+	case policy != nil && policy.Decision == "ask":
+		return Decision{Asks, []string{"policy: " + policy.String()}, ByPolicy, ""}
 	case allow != nil:
 		return Decision{Allowed, []string{"rule: " + Describe(*allow)}, ByRule, allow.ID}
 	}
+	if policy != nil {
+		return Decision{Allowed, []string{"policy: " + policy.String()}, ByPolicy, ""}
+	}
 	return base
+}
+
+// sends reports whether a call carries something of the conversation away: a
+// request with a body, a query or headers of its own, a program that dials, or
+// a note that later turns will read.
+func sends(p toolkit.Plan) bool {
+	if p.Keeps {
+		return true
+	}
+	if !touches(p, toolkit.Dials) {
+		return false
+	}
+	v := p.Preview
+	return v.Kind != toolkit.PreviewURL || v.Method != "GET" || v.Body != "" || len(v.Headers) > 0 || strings.ContainsAny(v.URL, "?#")
 }
 
 // byMode is what the mode says about a plan of this level.

@@ -10,6 +10,8 @@
 //     changed, it does not run.
 //   - Decision and result are in the store before their events are published,
 //     and before a call with an effect runs.
+//   - Before a call runs the audit says that it will, and afterwards what became
+//     of it, both without secrets. Without an audit only what changes nothing runs.
 //   - With nobody to answer, a question is a denial.
 //   - Safe calls of one turn run side by side; those that change something run
 //     one at a time in the order of the calls, and nothing overtakes them.
@@ -19,7 +21,6 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 	"time"
 
@@ -44,6 +45,8 @@ type Pipeline struct {
 	Queue   *Queue
 	Timeout time.Duration // 0: DefaultTimeout
 	Now     func() time.Time
+
+	auditFailed sync.Once // the notice that the audit cannot be written
 }
 
 // Env is what is particular to the session that makes the calls.
@@ -101,6 +104,8 @@ type step struct {
 	note   string  // what the person said with the approval
 	out    Outcome
 	final  bool
+
+	intended bool // the audit says that it is about to run
 }
 
 func (p *Pipeline) now() time.Time {
@@ -227,13 +232,5 @@ func (p *Pipeline) runSide(ctx context.Context, steps []*step) error {
 	return nil
 }
 
-// save stores the call as it stands. It must work while a turn is being
-// cancelled, so the store gets a context of its own.
-func (p *Pipeline) save(ctx context.Context, s *step) error {
-	rec, err := p.Store.PutCall(context.WithoutCancel(ctx), s.rec)
-	if err != nil {
-		return fmt.Errorf("recording a call of %s: %w", s.rec.Tool, err)
-	}
-	s.rec = rec
-	return nil
-}
+// save stores the call as it stands.
+func (p *Pipeline) save(ctx context.Context, s *step) error { return p.saveWith(ctx, s) }

@@ -31,10 +31,10 @@ func (p *Pipeline) run(ctx context.Context, s *step) error {
 		return p.apply(ctx, s, Decision{Denied, []string{"deny mode: nothing runs"}, ByMode, ""})
 	}
 	s.rec.State, s.rec.RunAt = store.CallRunning, p.now()
-	// The intent is stored before the effect. A call that has none was stored
-	// as allowed; one write less is felt in a turn of many reads.
-	if !s.tool.Spec().ReadOnly {
-		if err := p.save(ctx, s); err != nil {
+	// The intent is stored before the effect. For a call that has none it was
+	// stored with the permission; one write less is felt in a turn of many reads.
+	if !s.intended {
+		if err := p.saveIntent(ctx, s); err != nil || s.final {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func (p *Pipeline) finish(ctx context.Context, s *step, state store.CallState, r
 			return fmt.Errorf("recording the changes of %s: %w", s.rec.Tool, err)
 		}
 	}
-	if err := p.save(ctx, s); err != nil {
+	if err := p.saveOutcome(ctx, s, fault, res.Changed); err != nil {
 		return err
 	}
 	s.final = true
@@ -153,7 +153,7 @@ func cancelled(tool string) *toolkit.Error {
 
 // denial reports whether the call was refused rather than failed.
 func denial(c toolkit.Code) bool {
-	return c == toolkit.CodeDenied || c == toolkit.CodeUserDenied || c == toolkit.CodeApproval || c == toolkit.CodeRepeated
+	return c == toolkit.CodeDenied || c == toolkit.CodeUserDenied || c == toolkit.CodeApproval || c == toolkit.CodeRepeated || c == CodeAudit
 }
 
 func (s *step) redact(text string) string {
@@ -172,8 +172,13 @@ func (s *step) redactJSON(v any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.redactRaw(b), nil
+}
+
+// redactRaw redacts a JSON text, or any other.
+func (s *step) redactRaw(b json.RawMessage) json.RawMessage {
 	if s.env.Workspace == nil || s.env.Workspace.Secret == nil {
-		return b, nil
+		return b
 	}
-	return s.env.Workspace.Secret.JSON(b), nil
+	return s.env.Workspace.Secret.JSON(b)
 }

@@ -154,7 +154,8 @@ func (p *Pipeline) consider(ctx context.Context, env Env, c *considered) (fault 
 	}
 	c.plan = plan
 	c.decision = Judge(Question{
-		Mode: env.Mode(), Origin: c.origin, Plan: plan, Rules: rules, Floor: floor, Doubt: c.doubt, Sandbox: env.Sandbox,
+		Mode: env.modeFor(c.origin), Origin: c.origin, Plan: plan, Rules: rules, Policies: env.Policies, Floor: floor, Doubt: c.doubt,
+		Taint: env.taint(c.origin), Sandbox: env.Sandbox,
 	})
 	return nil, nil
 }
@@ -177,7 +178,11 @@ func (p *Pipeline) apply(ctx context.Context, s *step, d Decision) error {
 	if d.Verdict == Asks {
 		s.rec.State = store.CallWaiting
 	}
-	if err := p.save(ctx, s); err != nil {
+	save := p.save
+	if d.Verdict == Allowed && s.tool.Spec().ReadOnly {
+		save = p.saveIntent // it is not stored again before it runs
+	}
+	if err := save(ctx, s); err != nil {
 		return err
 	}
 	s.env.Publish(event.CallJudged{Call: s.rec.ID, Decision: d.Verdict.String(), Level: s.plan.Level, Reasons: d.Reasons, Rule: d.Rule, Plan: s.plan})
