@@ -136,10 +136,14 @@ func (n *Net) Check(ctx context.Context, rawURL string) (Target, error) {
 
 // Request is one HTTP request.
 type Request struct {
-	Method  string // GET if empty
-	URL     string
-	Header  http.Header
-	Body    []byte
+	Method string // GET if empty
+	URL    string
+	Header http.Header
+	Body   []byte
+	// Addrs are those that a plan showed for the URL's host: they are dialled and
+	// no others, so that a name which leads elsewhere by now changes nothing.
+	// Empty: the name is looked up. They are judged again either way.
+	Addrs   []netip.Addr
 	MaxBody int64         // lower than the door's own limit, or 0
 	Timeout time.Duration // lower than the door's own limit, or 0
 	// Redirect, if set, is asked before a redirect is followed; an error stops.
@@ -212,6 +216,9 @@ func (n *Net) Open(ctx context.Context, req Request) (*Response, error) {
 	timeout := n.opts.Timeout
 	if req.Timeout > 0 {
 		timeout = min(timeout, req.Timeout)
+	}
+	if len(req.Addrs) > 0 {
+		ctx = context.WithValue(ctx, pinned{t.HostPort()}, req.Addrs)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no complete answer within %v", timeout))
 	resp, err := n.follow(ctx, req, method, header, t)

@@ -22,12 +22,17 @@ type DialFunc func(ctx context.Context, network string, addr netip.AddrPort) (ne
 // connectTimeout bounds one connection attempt.
 const connectTimeout = 10 * time.Second
 
+// pinned is the context key of the addresses to use for one host and port.
+type pinned struct{ hostPort string }
+
 // resolve returns the addresses of a host, all judged: one bad address among
 // several refuses the name, since the next attempt could take it.
 func (n *Net) resolve(ctx context.Context, op string, t Target) ([]netip.Addr, error) {
 	var addrs []netip.Addr
 	if a, err := netip.ParseAddr(t.Host); err == nil {
 		addrs = []netip.Addr{a}
+	} else if pins, ok := ctx.Value(pinned{t.HostPort()}).([]netip.Addr); ok {
+		addrs = slices.Clone(pins)
 	} else {
 		addrs, err = n.resolver.LookupNetIP(ctx, "ip", t.Host)
 		if err != nil {

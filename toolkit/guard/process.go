@@ -30,6 +30,7 @@ type Process struct {
 	stop       chan struct{} // closed when somebody wants the end
 	why        Reason        // set before stop is closed
 	exit       Exit          // set before done is closed
+	after      func(*Exit)   // of the sandbox, when nothing is left of the tree
 
 	out, stdout, stderr *ring
 	deliver             sync.Mutex // one OnOutput call at a time
@@ -71,16 +72,15 @@ func (r *Runner) start(ctx context.Context, c Command, background bool) (*Proces
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", c.Argv[0], err)
 	}
-	if r.opts.Confine != nil {
-		if err := r.opts.Confine(ctx, cmd); err != nil {
-			streams.close()
-			return nil, fmt.Errorf("run %s: it could not be confined: %w", c.Argv[0], err)
-		}
+	if p.after, err = r.confine(ctx, cmd); err != nil {
+		streams.close()
+		return nil, fmt.Errorf("run %s: it could not be confined: %w", c.Argv[0], err)
 	}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
 		streams.close()
+		p.after(&Exit{})
 		return nil, errors.New("run: chela is closing")
 	}
 	r.wg.Add(1)
@@ -90,6 +90,7 @@ func (r *Runner) start(ctx context.Context, c Command, background bool) (*Proces
 	becomeReaper()
 	if err := r.spawn.start(cmd); err != nil {
 		streams.close()
+		p.after(&Exit{})
 		r.forget(p)
 		r.wg.Done()
 		return nil, fmt.Errorf("run %s: %w", c.Argv[0], err)
@@ -98,6 +99,26 @@ func (r *Runner) start(ctx context.Context, c Command, background bool) (*Proces
 	p.tree = newTree(cmd.Process, p.ID, streams.readers())
 	go p.supervise(c.Timeout, streams)
 	return p, nil
+}
+
+// confine puts the command of a sandboxed runner into the sandbox. There is no
+// way around it: without a sandbox the command does not start.
+func (r *Runner) confine(ctx context.Context, cmd *exec.Cmd) (func(*Exit), error) {
+	nothing := func(*Exit) {}
+	if !r.confined {
+		return nothing, nil
+	}
+	if r.opts.Confine == nil {
+		return nil, errors.New("there is no OS sandbox here")
+	}
+	after, err := r.opts.Confine(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	if after == nil {
+		after = nothing
+	}
+	return after, nil
 }
 
 // supervise waits for the end of a process, ends its tree, and collects the
@@ -184,6 +205,7 @@ func (p *Process) finish(reason Reason, waitErr error, leftover int) {
 	} else if waitErr != nil {
 		e.Signal = waitErr.Error()
 	}
+	p.after(&e)
 	p.exit = e
 	close(p.done)
 	if !p.background.Load() {

@@ -38,13 +38,22 @@ type RunnerOptions struct {
 	Path []string
 	// KillGrace is how long processes have between TERM and KILL; 3 s if 0.
 	KillGrace time.Duration
-	// Confine, if set, changes each command just before it starts, such as to
-	// run it in a sandbox. An error means that it does not start.
-	Confine func(ctx context.Context, cmd *exec.Cmd) error
+	// Confine puts a command into an OS sandbox, just before it starts. Only the
+	// runners that InSandbox returns use it. An error means that the command does
+	// not start. The function that it returns, unless nil, is called once, when
+	// nothing of the command's tree is left or it could not be started; it may
+	// correct the exit and add to it.
+	Confine func(ctx context.Context, cmd *exec.Cmd) (after func(*Exit), err error)
 }
 
 // Runner is the process door of one workspace.
 type Runner struct {
+	*runs
+	confined bool
+}
+
+// runs is what a runner and its sandboxed view share.
+type runs struct {
 	fs        *FS
 	opts      RunnerOptions
 	workspace string
@@ -76,13 +85,20 @@ func NewRunner(fsys *FS, opts RunnerOptions) *Runner {
 			}
 		}
 	}
-	r := &Runner{
+	r := &Runner{runs: &runs{
 		fs: fsys, opts: opts, workspace: fsys.Dir(), path: searchDirs(list, fsys.Dir()),
 		procs: map[string]*Process{},
-	}
+	}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
+
+// InSandbox returns a view of the same runner, with the same processes, whose
+// commands run in the OS sandbox or not at all. Closing either closes both.
+func (r *Runner) InSandbox() *Runner { return &Runner{runs: r.runs, confined: true} }
+
+// Sandboxed reports whether the commands of this runner run in the OS sandbox.
+func (r *Runner) Sandboxed() bool { return r.confined }
 
 // Command is a program to run. There is no shell in between.
 type Command struct {
@@ -136,6 +152,26 @@ type Exit struct {
 	Stderr   Captured
 	Leftover int      // other processes of its tree that had to be ended
 	Process  *Process // only for Background
+
+	Sandbox   string      // the level of the OS sandbox that it ran in; empty: in none
+	Untrusted []Untrusted // what it left in the workspace for others to run; found in the sandbox only
+	Note      string      // what a person should know about the sandbox's check; empty: nothing
+	fault     error       // why the sandbox did not start the command
+}
+
+// Refuse makes a run fail because the sandbox did not start its command.
+func (e *Exit) Refuse(err error) { e.fault = err }
+
+// Refused is why the sandbox did not start the command; nil: it did.
+func (e Exit) Refused() error { return e.fault }
+
+// Untrusted is something that appeared in the workspace, or changed, while a
+// sandboxed command ran, and that a program outside the sandbox will run or
+// obey later.
+type Untrusted struct {
+	Path    string // relative to the workspace, with slashes
+	Reason  string // what runs or obeys it
+	Changed bool   // it was there before, with other content
 }
 
 // Run runs a command and waits for it. A non-zero exit code is no error; an
@@ -168,6 +204,9 @@ func (r *Runner) Run(ctx context.Context, c Command) (Exit, error) {
 		<-p.done
 	}
 	exit, _ := p.Exit()
+	if exit.fault != nil {
+		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], exit.fault)
+	}
 	return exit, nil
 }
 

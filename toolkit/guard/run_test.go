@@ -260,10 +260,45 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-func TestConfineCanRefuse(t *testing.T) {
+func TestASandboxedRunnerRunsInTheSandboxOrNotAtAll(t *testing.T) {
 	no := errors.New("no sandbox")
-	_, r := bashRunner(t, RunnerOptions{Confine: func(context.Context, *exec.Cmd) error { return no }})
-	if _, err := r.Run(t.Context(), Command{Argv: bash("true")}); !errors.Is(err, no) {
-		t.Errorf("Run = %v", err)
+	_, r := bashRunner(t, RunnerOptions{Confine: func(context.Context, *exec.Cmd) (func(*Exit), error) { return nil, no }})
+	if _, err := r.InSandbox().Run(t.Context(), Command{Argv: bash("true")}); !errors.Is(err, no) {
+		t.Errorf("Run with a refusing sandbox = %v", err)
+	}
+	if _, err := r.Run(t.Context(), Command{Argv: bash("true")}); err != nil {
+		t.Errorf("Run of the plain view = %v", err)
+	}
+	_, bare := bashRunner(t, RunnerOptions{})
+	if _, err := bare.InSandbox().Run(t.Context(), Command{Argv: bash("true")}); err == nil {
+		t.Error("a command ran without any sandbox")
+	}
+}
+
+func TestTheSandboxHasTheLastWordOnAnExit(t *testing.T) {
+	calls := 0
+	note := func(e *Exit) { calls++; e.Note = "seen" }
+	_, r := bashRunner(t, RunnerOptions{Confine: func(context.Context, *exec.Cmd) (func(*Exit), error) { return note, nil }})
+	boxed := r.InSandbox()
+	if exit, err := boxed.Run(t.Context(), Command{Argv: bash("true")}); err != nil || exit.Note != "seen" || calls != 1 {
+		t.Errorf("Run = %+v, %v after %d calls", exit, err, calls)
+	}
+	proc, err := boxed.Start(t.Context(), Command{Argv: bash("exit 3")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-proc.Done()
+	if shared, ok := r.Process(proc.ID); !ok || shared != proc {
+		t.Error("the plain view does not know a process of the sandboxed one")
+	}
+	if exit, _ := proc.Exit(); exit.Note != "seen" || exit.Code != 3 || calls != 2 {
+		t.Errorf("exit = %+v after %d calls", exit, calls)
+	}
+	failed := errors.New("no namespaces")
+	_, r = bashRunner(t, RunnerOptions{Confine: func(context.Context, *exec.Cmd) (func(*Exit), error) {
+		return func(e *Exit) { e.Refuse(failed) }, nil
+	}})
+	if _, err := r.InSandbox().Run(t.Context(), Command{Argv: bash("true")}); !errors.Is(err, failed) {
+		t.Errorf("Run that the sandbox refused = %v", err)
 	}
 }
