@@ -1,6 +1,6 @@
-// Package ollamatest is a scripted Ollama server for tests: it answers each
-// chat request with the next reply of a script, and can do what a real server
-// does only on bad days.
+// Package ollamatest is a scripted Ollama server for tests and for the
+// evaluation: it answers each chat request with the next reply of a script, and
+// can do what a real server does only on bad days.
 //
 //	srv := ollamatest.New(t, ollamatest.Model{Name: "qwen3:8b", Parameters: 8e9})
 //	srv.Reply().Thinking("hm").Text("I will look.").Call("read_file", `{"path":"go.mod"}`)
@@ -26,7 +26,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/ollama/ollama/api"
 )
@@ -34,9 +33,17 @@ import (
 // Version is the Ollama release that the server claims to be.
 const Version = "0.17.4"
 
+// T is what a server needs of its test: a testing.TB, or what stands for one
+// where no test runs.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Cleanup(func())
+}
+
 // Server is the running server.
 type Server struct {
-	t    testing.TB
+	t    T
 	http *httptest.Server
 	done chan struct{} // closed when the test ends
 
@@ -68,7 +75,7 @@ func (r Request) Chat() (api.ChatRequest, error) {
 }
 
 // New starts a server that has these models. It is stopped when the test ends.
-func New(t testing.TB, models ...Model) *Server {
+func New(t T, models ...Model) *Server {
 	t.Helper()
 	s := &Server{t: t, done: make(chan struct{}), models: models, pulls: map[string]*Pull{}, broken: map[string]status{}}
 	mux := http.NewServeMux()
