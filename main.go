@@ -195,7 +195,7 @@ func (c *cli) root() *cobra.Command {
 	root.Flags().StringVar(&o.theme, "theme", "", "colours: "+strings.Join(themes.Names(), ", "))
 	root.Flags().StringVar(&o.session, "session", "", "resume this session: an id, or last")
 	return group(root,
-		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.doctor(), exitCodes())
+		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.audit(), c.doctor(), exitCodes())
 }
 
 func (c *cli) run() *cobra.Command {
@@ -382,6 +382,40 @@ func (c *cli) rules() *cobra.Command {
 		}),
 	}
 	return group(&cobra.Command{Use: "rules", Short: "List and revoke the rules that answer for you", RunE: listing}, list, revoke)
+}
+
+func (c *cli) audit() *cobra.Command {
+	var o headless.AuditOptions
+	var known string
+	listing := c.body(func(ctx context.Context, t headless.Terminal, _ []string) error {
+		o.Setup = c.setup()
+		return headless.AuditList(ctx, t, o)
+	})
+	list := &cobra.Command{Use: "list", Short: "List what was done and by whose leave, the newest last", Args: args(cobra.NoArgs), RunE: listing}
+	export := &cobra.Command{
+		Use: "export", Short: "Write all rows as CSV, or as JSON lines with --json", Args: args(cobra.NoArgs),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, _ []string) error {
+			o.Setup = c.setup()
+			return headless.AuditExport(ctx, t, o)
+		}),
+	}
+	verify := &cobra.Command{
+		Use: "verify", Short: "Check that nothing in the audit was changed or removed", Args: args(cobra.NoArgs),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, _ []string) error {
+			return headless.AuditVerify(ctx, t, c.setup(), known)
+		}),
+	}
+	verify.Flags().StringVar(&known, "known", "", "a hash noted earlier that must be in the chain")
+	cmd := &cobra.Command{Use: "audit", Short: "List, verify and export the record of all calls", RunE: listing}
+	for _, holder := range []*cobra.Command{cmd, list, export} {
+		holder.Flags().StringVar(&o.Session, "session", "", "of one session: an id, the beginning of it, or last")
+		holder.Flags().StringVar(&o.Tool, "tool", "", "of one tool")
+		holder.Flags().StringVar(&o.Since, "since", "", "since then: 36h, 7d, 2026-03-04")
+	}
+	for _, holder := range []*cobra.Command{cmd, list} {
+		holder.Flags().IntVar(&o.Limit, "limit", 100, "the last so many; 0: all")
+	}
+	return group(cmd, list, verify, export)
 }
 
 func (c *cli) doctor() *cobra.Command {

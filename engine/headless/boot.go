@@ -125,6 +125,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.Store = st
+	a.pruneAudit(ctx)
 	if old := st.Recovered(); old != "" {
 		a.warn("Earlier sessions are in the file that was moved.", "the database was damaged; it was moved to %s and a new one begun", old)
 	}

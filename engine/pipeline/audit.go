@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,23 +31,27 @@ const (
 // intent is the audit's row about a call that is about to run.
 func (p *Pipeline) intent(s *step) store.AuditEntry {
 	e := p.entry(s, store.AuditIntent)
-	args := s.rec.Args
+	p.tell(s, &e)
+	return e
+}
+
+// tell adds what was asked for, and why it was decided so.
+func (p *Pipeline) tell(s *step, e *store.AuditEntry) {
+	args := cmp.Or(s.rec.Args, s.rec.Emitted)
 	if len(args) > auditScan {
 		args = args[:auditScan] // no longer JSON, and searched as text
 	}
 	e.Args = s.brief(string(s.redactRaw(json.RawMessage(args))), auditArgs)
-	e.Reasons = s.reasons()
-	e.Summary = s.brief(s.redact(s.rec.Summary), auditText)
-	return e
+	e.Summary, e.Reasons = s.brief(s.redact(s.rec.Summary), auditText), s.reasons()
 }
 
 // outcome is the audit's row about how a call ended. One that was not even
-// begun has no intent, so its outcome says why.
+// begun has no intent, so its outcome says what it was and why.
 func (p *Pipeline) outcome(s *step, fault *toolkit.Error, changed []toolkit.Change) store.AuditEntry {
 	e := p.entry(s, store.AuditOutcome)
 	e.Outcome = string(s.rec.State)
 	if !s.intended {
-		e.Summary, e.Reasons = s.brief(s.redact(s.rec.Summary), auditText), s.reasons()
+		p.tell(s, &e)
 	}
 	if fault != nil {
 		e.Code = string(fault.Code)

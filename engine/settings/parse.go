@@ -171,6 +171,7 @@ func (s *Settings) check(file string) []Problem {
 	inRange("ollama.parallel", &s.Ollama.Parallel, 1, 1, 64)
 	inRange("models.window", &s.Models.Window, 0, 1024, 1<<20)
 	inRange("models.steps", &s.Models.Steps, def.Models.Steps, 1, 1000)
+	inRange("security.audit_days", &s.Security.AuditDays, 0, 1, 36500)
 	inRange("tools.budget", &s.Tools.Budget, def.Tools.Budget, 1, 90)
 	if s.Models.Steps == 0 {
 		s.Models.Steps = def.Models.Steps

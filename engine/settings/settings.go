@@ -66,6 +66,7 @@ type Security struct {
 	Mode         pipeline.Mode `yaml:"mode"`          // the mode that sessions start in
 	AllowedHosts []string      `yaml:"allowed_hosts"` // private host:port that web tools may reach
 	Secrets      []string      `yaml:"secrets"`       // further file patterns that hold secrets
+	AuditDays    int           `yaml:"audit_days"`    // how long rows of the audit are kept; 0: for ever
 }
 
 // UI sets the screen.

@@ -72,6 +72,10 @@ func TestFetch(t *testing.T) {
 	if err != nil || page.Status != 200 || string(page.Body) != "POST site.example 1 data" || page.Truncated {
 		t.Fatalf("Fetch = %+v, %v", page, err)
 	}
+	page, err = n.Fetch(t.Context(), Request{URL: "http://no-such-name.example/", Addrs: []netip.Addr{netip.MustParseAddr(publicAddr)}})
+	if err != nil || page.Status != 200 {
+		t.Errorf("Fetch of a planned address = %+v, %v", page, err)
+	}
 	page, err = n.Fetch(t.Context(), Request{URL: "http://site.example/", MaxBody: 3})
 	if err != nil || string(page.Body) != "GET" || !page.Truncated {
 		t.Errorf("bounded Fetch = %+v, %v", page, err)
@@ -111,6 +115,10 @@ func TestPrivateAddressesAreRefusedUnlessAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = plain.Fetch(t.Context(), Request{URL: "http://rebind.example:" + port})
+	wantDenied(t, err, RuleAddress)
+	// What the plan showed is dialled without another look-up, and judged all the
+	// same.
+	_, err = plain.Fetch(t.Context(), Request{URL: "http://unknown.example:" + port, Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}})
 	wantDenied(t, err, RuleAddress)
 	for _, u := range []string{"http://empty.example", "http://unknown.example"} {
 		if _, err := plain.Fetch(t.Context(), Request{URL: u}); err == nil {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,7 @@ type Fetched struct {
 func Fetch() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:     "web_fetch",
+		Foreign:  true,
 		Summary:  "Fetch a web page as text.",
 		Category: "web",
 		Level:    toolkit.Moderate,
@@ -137,8 +139,16 @@ func runFetch(ctx context.Context, w *toolkit.Workspace, a fetchArgs, p toolkit.
 	if header.Get("Accept") == "" {
 		header.Set("Accept", "text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.5")
 	}
+	addrs := make([]netip.Addr, 0, len(p.Preview.Address))
+	for _, text := range p.Preview.Address {
+		addr, err := netip.ParseAddr(text)
+		if err != nil {
+			return toolkit.Result{}, toolkit.Errorf(CodeFetch, "the plan's address %q is none: %w.", text, err)
+		}
+		addrs = append(addrs, addr)
+	}
 	page, err := w.Net.Fetch(ctx, guard.Request{
-		Method: p.Preview.Method, URL: p.Preview.URL, Header: header, Body: []byte(p.Preview.Body),
+		Addrs: addrs, Method: p.Preview.Method, URL: p.Preview.URL, Header: header, Body: []byte(p.Preview.Body),
 		MaxBody: maxPage, Timeout: time.Duration(a.Timeout) * time.Second,
 		Redirect: func(from, to guard.Target) error { return withinSite(ctx, w.Net, from, to) },
 	})
