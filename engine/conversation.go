@@ -68,6 +68,7 @@ func (s *Session) storeMessage(ctx context.Context, m store.Message) (seq int, e
 // the model. The model's view stays well-formed even when the disk fails: each
 // call has one result.
 func (s *Session) addResult(ctx context.Context, turn int, call, tool, text string, d did) error {
+	text = s.fenced(tool, text)
 	seq, err := s.storeMessage(ctx, store.Message{ID: pipeline.NewID(), Turn: turn, Role: store.RoleTool, Content: text, Call: call, Tool: tool})
 	s.remember(resultEntry(turn, seq, call, tool, text, d))
 	return err

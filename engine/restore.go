@@ -46,6 +46,11 @@ func (s *Session) restore(ctx context.Context) error {
 	if err := s.restoreSummary(); err != nil {
 		return err
 	}
+	for _, c := range stored {
+		if c.State == store.CallDone && s.engine.isForeign(c.Tool) && s.foreign == "" {
+			s.foreign = strings.TrimSpace(c.Tool + " " + c.Summary)
+		}
+	}
 	for _, m := range messages {
 		s.rec.Turns = max(s.rec.Turns, m.Turn)
 		var stats event.Stats

@@ -35,6 +35,7 @@ type Session struct {
 	learnt   learnt       // about the model in use
 	chain    window.Chain // the last request
 	tight    int          // compactions of this turn that gained little
+	foreign  string       // the first foreign text in the conversation: what read it; empty: none
 	retrying int          // the seed of a second try; 0: it is none
 }
 
@@ -154,7 +155,9 @@ func (s *Session) announce() {
 func (s *Session) env(turn int) pipeline.Env {
 	w := s.engine.newWorkspace(s.rec.ID)
 	w.Shelf = shelf{s}
+	security := s.engine.Settings().Security
 	return pipeline.Env{
+		Policies: security.Policies, Origins: security.Origins, Tainted: s.taint,
 		Workspace: w, Session: s.rec.ID, Turn: turn, Mode: s.Mode, Attended: s.engine.cfg.Attended,
 		Publish: func(b event.Body) { s.publish(turn, b) },
 	}

@@ -206,6 +206,7 @@ func (s *Session) act(ctx context.Context, w *watch, f found) *event.TurnEnded {
 	var unstored error
 	for _, o := range outcomes {
 		s.usedTool(o.Tool)
+		s.noteForeign(o)
 		unstored = errors.Join(unstored, s.addResult(ctx, w.turn, o.Call, o.Tool, o.Text, outcomeDid(o)))
 		if o.EndsTurn {
 			end = &event.TurnEnded{Reason: event.EndedCompleted, Summary: o.Result.Text}

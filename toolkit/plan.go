@@ -38,6 +38,10 @@ type Plan struct {
 	// workspace, by an analysis of the text that runs.
 	ReadOnly bool `json:"read_only,omitempty"`
 
+	// Keeps says that the call stores text which later turns will read, such as
+	// a memory.
+	Keeps bool `json:"keeps,omitempty"`
+
 	private any  // what Run needs beyond the arguments, frozen with the plan
 	stated  bool // Level was set by AtLevel
 }

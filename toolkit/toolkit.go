@@ -76,6 +76,11 @@ type Spec struct {
 	// Idempotent tools may be retried after a failure.
 	Idempotent bool
 
+	// Foreign tools return text that somebody else wrote: a page, a file, what a
+	// program printed. The model is shown it as data, and what is sent or kept
+	// after it is a question.
+	Foreign bool
+
 	// EndsTurn marks the tool whose success ends the agent loop.
 	EndsTurn bool
 

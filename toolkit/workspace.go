@@ -16,6 +16,9 @@ const (
 	FromCron    Origin = "cron"
 )
 
+// Origins are all of them.
+var Origins = []Origin{FromModel, FromRescue, FromPerson, FromSession, FromCron}
+
 // Workspace is the project folder that the tools may touch, and the guards
 // through which they touch it. One workspace serves one session.
 type Workspace struct {

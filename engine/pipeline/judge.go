@@ -49,15 +49,15 @@ type Decision struct {
 
 // Question is everything the judge looks at.
 type Question struct {
-	Mode    Mode
-	Origin  toolkit.Origin
-	Plan    toolkit.Plan
-	Rules   []store.Rule  // in force for this session and workspace
-	Floor   *guard.Denied // what the guards refused while planning
-	Policies []Policy     // of the settings
-	Taint   string        // foreign text that the turn read, after which what it sends is a question; empty: none
-	Doubt   string        // why a call is not to be trusted: rescued from text, wrong tool likely
-	Sandbox bool          // processes can be put into an OS sandbox
+	Mode     Mode
+	Origin   toolkit.Origin
+	Plan     toolkit.Plan
+	Rules    []store.Rule  // in force for this session and workspace
+	Floor    *guard.Denied // what the guards refused while planning
+	Policies []Policy      // of the settings
+	Taint    string        // foreign text that the turn read, after which what it sends is a question; empty: none
+	Doubt    string        // why a call is not to be trusted: rescued from text, wrong tool likely
+	Sandbox  bool          // processes can be put into an OS sandbox
 }
 
 // Judge decides one call. It is the only place where that happens, whoever

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"strings"
+
+	"chela/toolkit"
 )
 
 // Mode is how much runs without a question. The zero value is Deny: a mode
@@ -60,6 +62,26 @@ func ParseMode(s string) (Mode, error) {
 		}
 	}
 	return Deny, fmt.Errorf("mode %q is unknown: use %s", s, strings.Join(modeNames[:], ", "))
+}
+
+// modeFor is the mode for calls of an origin: the session's, or the stricter
+// one that the settings state. Nothing that a model starts gets more than the
+// session that it belongs to.
+func (e Env) modeFor(o toolkit.Origin) Mode {
+	m := e.Mode()
+	if most, ok := e.Origins[o]; ok {
+		return min(m, most)
+	}
+	return m
+}
+
+// taint is what the judge is told of foreign text in the turn. A person's own
+// calls are not the model's, and so not the text's.
+func (e Env) taint(o toolkit.Origin) string {
+	if o == toolkit.FromPerson || e.Tainted == nil {
+		return ""
+	}
+	return e.Tainted()
 }
 
 // MarshalText makes a mode its name in JSON.

@@ -63,6 +63,9 @@ type Env struct {
 	Before   func(tool string, args json.RawMessage) *toolkit.Error
 	Attended bool // a person can answer questions
 	Sandbox  bool // processes can be put into an OS sandbox
+	Policies []Policy
+	Origins  map[toolkit.Origin]Mode // the most that calls of an origin may, whatever the session's mode
+	Tainted  func() string           // foreign text that the model has read in this turn; nil or "": none
 	Publish  func(event.Body)
 }
 

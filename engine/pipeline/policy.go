@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -54,10 +55,8 @@ func (p Policy) Check() error {
 			errs = append(errs, fmt.Errorf("origin %q is not one of %v", o, toolkit.Origins))
 		}
 	}
-	for _, g := range []string{p.Path} {
-		if !doublestar.ValidatePattern(g) {
-			errs = append(errs, fmt.Errorf("path %q is no glob", g))
-		}
+	if !doublestar.ValidatePattern(p.Path) {
+		errs = append(errs, fmt.Errorf("path %q is no glob", p.Path))
 	}
 	return errors.Join(errs...)
 }
@@ -107,15 +106,28 @@ func (p Policy) applies(q Question) bool {
 		}
 		return slices.ContainsFunc(targets, hit)
 	}
-	files := slices.Concat(targets(q.Plan, toolkit.Reads), written(q.Plan))
+	files := slices.Concat(targets(q.Plan, toolkit.Reads), written(q.Plan), named(q.Plan))
 	return fits(p.Path, files, pathFits) && fits(p.Host, dialed(q.Plan), textFits)
 }
 
-// worse reports whether level a is more dangerous than b.
-func worse(a, b toolkit.Level) bool {
-	rank := func(l toolkit.Level) int { return slices.Index([]toolkit.Level{toolkit.Safe, toolkit.Moderate, toolkit.Dangerous}, l) }
-	return rank(a) > rank(b)
+// named are the paths that the arguments name: a tool that only reads may state
+// no effects.
+func named(p toolkit.Plan) []string {
+	var args map[string]any
+	if json.Unmarshal(p.Args, &args) != nil {
+		return nil
+	}
+	var out []string
+	for _, key := range []string{"path", "file", "directory", "workdir"} {
+		if s, ok := args[key].(string); ok && s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
 }
+
+// worse reports whether level a is more dangerous than b.
+func worse(a, b toolkit.Level) bool { return a != b && a.Worse(b) == a }
 
 // commandFits compares what is run. To allow, the command must be one plain
 // command; otherwise any of the commands in it counts.

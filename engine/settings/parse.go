@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"chela/engine/pipeline"
+	"chela/toolkit"
 )
 
 // Parse reads settings from YAML. See Load for what a fault means.
@@ -48,10 +49,18 @@ func Parse(file string, data []byte) (Settings, []Problem) {
 	for it := top.MapRange(); it.Next(); {
 		problems = append(problems, section(file, v, "", it.KeyValue())...)
 	}
+	for i, p := range problems {
+		if strings.HasPrefix(p.Text, "security.") && p.Hint == unread { // it may have been what holds calls back
+			s.Security.Mode, problems[i].Hint = pipeline.Deny, "until it is repaired nothing runs"
+		}
+	}
 	problems = append(problems, s.check(file)...)
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
 	return s, problems
 }
+
+// unread is the hint for a key whose value cannot be read.
+const unread = "the default is in force"
 
 // section decodes one key into the struct field with its yaml name.
 func section(file string, v reflect.Value, path string, kv *ast.MappingValueNode) []Problem {
@@ -81,7 +90,7 @@ func section(file string, v reflect.Value, path string, kv *ast.MappingValueNode
 			*mode = pipeline.Deny
 			return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), "until it is repaired nothing runs"}}
 		}
-		return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), "the default is in force"}}
+		return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), unread}}
 	}
 	field.Set(fresh.Elem())
 	return nil
@@ -178,6 +187,18 @@ func (s *Settings) check(file string) []Problem {
 	}
 	if s.Tools.Budget == 0 {
 		s.Tools.Budget = def.Tools.Budget
+	}
+	for i, p := range s.Security.Policies {
+		if err := p.Check(); err != nil {
+			problems = append(problems, Problem{file, 0, fmt.Sprintf("security.policies, number %d: %s", i+1, strings.ReplaceAll(err.Error(), "\n", "; ")), "until it is repaired nothing runs"})
+			s.Security.Mode = pipeline.Deny
+		}
+	}
+	for o := range s.Security.Origins {
+		if !slices.Contains(toolkit.Origins, o) {
+			problems = append(problems, Problem{file, 0, fmt.Sprintf("security.origins: %q is not one of %v", o, toolkit.Origins), "until it is repaired nothing runs"})
+			s.Security.Mode = pipeline.Deny
+		}
 	}
 	if s.Security.Mode < pipeline.Deny || s.Security.Mode > pipeline.Unlimited {
 		s.Security.Mode = pipeline.Ask

@@ -2,8 +2,8 @@
 //
 // A fault costs the key it is in and no other: Load returns what was right, the
 // defaults for the rest, and every fault with its line and the remedy. Security
-// fails closed: a security.mode that cannot be read is deny, and so is the mode
-// of a file that is no YAML at all but speaks of security.
+// fails closed: where a value below security cannot be read the mode is deny,
+// and so it is for a file that is no YAML at all but speaks of security.
 package settings
 
 import (
@@ -18,6 +18,7 @@ import (
 	"chela/engine/callmode"
 	"chela/engine/pipeline"
 	"chela/tiers"
+	"chela/toolkit"
 )
 
 // Settings is everything that can be set.
@@ -66,7 +67,13 @@ type Security struct {
 	Mode         pipeline.Mode `yaml:"mode"`          // the mode that sessions start in
 	AllowedHosts []string      `yaml:"allowed_hosts"` // private host:port that web tools may reach
 	Secrets      []string      `yaml:"secrets"`       // further file patterns that hold secrets
-	AuditDays    int           `yaml:"audit_days"`    // how long rows of the audit are kept; 0: for ever
+
+	// Policies decide about kinds of calls before they come; see pipeline.Policy.
+	Policies []pipeline.Policy `yaml:"policies"`
+	// Origins is the most that calls may whoever asks for them: session, cron,
+	// model, rescued, person. Without an entry it is the session's mode.
+	Origins   map[toolkit.Origin]pipeline.Mode `yaml:"origins"`
+	AuditDays int                              `yaml:"audit_days"` // how long rows of the audit are kept; 0: for ever
 }
 
 // UI sets the screen.

@@ -12,6 +12,7 @@ import (
 	"chela/engine/pipeline"
 	"chela/engine/settings"
 	"chela/tiers"
+	"chela/toolkit"
 )
 
 func TestParseReadsEverySection(t *testing.T) {
@@ -181,4 +182,42 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestPoliciesAreReadAndABadOneLetsNothingRun(t *testing.T) {
+	got, problems := settings.Parse("s.yml", []byte(`
+security:
+  mode: standard
+  origins: {cron: deny, session: ask}
+  policies:
+    - {decision: deny, tools: [exec], command: "rm *", reason: no deletions, priority: 10}
+    - decision: allow
+      tools: [write_file, edit_file]
+      path: docs/**
+`))
+	if len(problems) > 0 {
+		t.Fatalf("problems: %v", problems)
+	}
+	want := settings.Default().Security
+	want.Mode = pipeline.Standard
+	want.Origins = map[toolkit.Origin]pipeline.Mode{toolkit.FromCron: pipeline.Deny, toolkit.FromSession: pipeline.Ask}
+	want.Policies = []pipeline.Policy{
+		{Decision: "deny", Tools: []string{"exec"}, Command: "rm *", Reason: "no deletions", Priority: 10},
+		{Decision: "allow", Tools: []string{"write_file", "edit_file"}, Path: "docs/**"},
+	}
+	if d := cmp.Diff(want, got.Security); d != "" {
+		t.Error(d)
+	}
+	for _, bad := range []string{
+		"security: {mode: full, policies: [{decision: deny}]}",
+		"security: {mode: full, origins: {aunt: ask}}",
+	} {
+		if got, problems := settings.Parse("s.yml", []byte(bad)); got.Security.Mode != pipeline.Deny || len(problems) != 1 {
+			t.Errorf("%s: mode %s, problems %v", bad, got.Security.Mode, problems)
+		}
+	}
+	// A policy that cannot even be decoded must not be as if it were not there.
+	if got, problems := settings.Parse("s.yml", []byte("security: {mode: full, policies: [{decison: deny, tools: [exec]}]}")); got.Security.Mode != pipeline.Deny || len(problems) == 0 {
+		t.Errorf("an unknown key: mode %s, problems %v", got.Security.Mode, problems)
+	}
 }

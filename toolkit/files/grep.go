@@ -45,6 +45,7 @@ func Grep() toolkit.Tool {
 		Level:      toolkit.Safe,
 		Tier:       tiers.Essential,
 		ReadOnly:   true,
+		Foreign:    true,
 		Idempotent: true,
 	}, planGrep, runGrep)
 }

@@ -43,6 +43,7 @@ func ReadFile() toolkit.Tool {
 		Level:      toolkit.Safe,
 		Tier:       tiers.Essential,
 		ReadOnly:   true,
+		Foreign:    true,
 		Idempotent: true,
 	}, planRead, runRead)
 }

@@ -79,6 +79,7 @@ type Executed struct {
 func Exec() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name:     "exec",
+		Foreign:  true,
 		Summary:  "Run a shell command in the project folder.",
 		Category: "execution",
 		Level:    toolkit.Dangerous,
