@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ import (
 	"chela/engine/fleet"
 	"chela/engine/ollama"
 	"chela/engine/pipeline"
+	"chela/engine/rulebook"
 	"chela/engine/settings"
 	"chela/store"
 	"chela/toolkit"
@@ -79,6 +81,7 @@ type Engine struct {
 	net      *guard.Net
 	proc     *guard.Runner
 	redactor *guard.Redactor
+	book     *rulebook.Book
 	servers  *fleet.Fleet
 	pocket   *fleet.Fleet // the built-in model's; nil: there is none
 
@@ -120,6 +123,8 @@ func New(cfg Config) (*Engine, error) {
 		cfg: cfg, files: files, sessions: map[string]*Session{}, models: map[string]ollama.Model{}, pulls: map[string]context.CancelFunc{},
 		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Strict: cfg.Off.Repair, Timeout: cfg.Timeout, Now: cfg.Now},
 	}
+	e.book = rulebook.New(filepath.Join(cfg.Dirs.Config, "rules.yml"))
+	e.pipe.Book = e.book
 	e.stream.Now = cfg.Now
 	e.servers = fleet.New(cfg.Settings.Ollama.Parallel, append([]*ollama.Client{cfg.Server}, cfg.Servers...)...)
 	if cfg.Pocket != nil {
@@ -164,8 +169,35 @@ func (e *Engine) Remember(ctx context.Context, key, value string) error {
 	return e.cfg.Store.Remember(ctx, key, value)
 }
 
-// RevokeRule ends a rule.
+// Rules are those in force, the oldest first: of one session in this workspace,
+// or, with an empty session, all there are.
+func (e *Engine) Rules(ctx context.Context, session string) ([]store.Rule, error) {
+	stored, kept := e.cfg.Store.AllRules, e.book.All
+	if session != "" {
+		stored = func(ctx context.Context) ([]store.Rule, error) {
+			return e.cfg.Store.Rules(ctx, e.cfg.Workspace, session)
+		}
+		kept = func(now time.Time) ([]store.Rule, error) { return e.book.InForce(e.cfg.Workspace, now) }
+	}
+	rules, err := stored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	more, err := kept(e.cfg.Now())
+	if err != nil {
+		return nil, err
+	}
+	rules = append(rules, more...)
+	slices.SortStableFunc(rules, func(a, b store.Rule) int { return a.Created.Compare(b.Created) })
+	return rules, nil
+}
+
+// RevokeRule ends a rule, wherever it is kept.
 func (e *Engine) RevokeRule(ctx context.Context, id string) error {
+	err := e.book.Remove(id)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
 	return e.cfg.Store.RevokeRule(ctx, id, e.cfg.Now())
 }
 

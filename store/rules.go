@@ -17,6 +17,7 @@ type Rule struct {
 	Workspace string    `json:"workspace,omitempty"` // empty: everywhere
 	Session   string    `json:"session,omitempty"`   // not empty: only there
 	Created   time.Time `json:"created"`
+	Expires   time.Time `json:"expires,omitzero"` // zero: never
 }
 
 // PutRule stores a rule.

@@ -226,7 +226,7 @@ type rulesMsg struct {
 func (m *Model) rulesMenu() tea.Cmd {
 	eng, session, ctx := m.eng, m.session.ID(), m.ctx
 	return func() tea.Msg {
-		rules, err := eng.Store().Rules(ctx, eng.Workspace(), session)
+		rules, err := eng.Rules(ctx, session)
 		return rulesMsg{rules, err}
 	}
 }

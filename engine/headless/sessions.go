@@ -167,7 +167,7 @@ type listedRule struct {
 // Rules lists the rules in force, the oldest first.
 func Rules(ctx context.Context, t Terminal, s Setup) error {
 	return with(ctx, s, t, func(a *App) error {
-		rules, err := a.Store.AllRules(ctx)
+		rules, err := a.Engine.Rules(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func Rules(ctx context.Context, t Terminal, s Setup) error {
 // RuleRevoke ends a rule, named by its id or the unique beginning of it.
 func RuleRevoke(ctx context.Context, t Terminal, s Setup, id string) error {
 	return with(ctx, s, t, func(a *App) error {
-		rules, err := a.Store.AllRules(ctx)
+		rules, err := a.Engine.Rules(ctx, "")
 		if err != nil {
 			return err
 		}

@@ -64,13 +64,21 @@ func (p *Pipeline) await(ctx context.Context, s *step) error {
 		if r.Workspace = s.env.Workspace.Root; a.Scope == ScopeSession {
 			r.Session = s.env.Session
 		}
-		if err := p.Store.PutRule(context.WithoutCancel(ctx), r); err != nil {
+		if err := p.putRule(ctx, r); err != nil {
 			return err
 		}
 		s.rec.Rule = r.ID
 	}
 	s.note = a.Reason
 	return p.resolve(ctx, s, t.Pending, store.ApprovalApproved, a)
+}
+
+// putRule keeps a rule: one for a session with it, any other in the book.
+func (p *Pipeline) putRule(ctx context.Context, r store.Rule) error {
+	if r.Session != "" || p.Book == nil {
+		return p.Store.PutRule(context.WithoutCancel(ctx), r)
+	}
+	return p.Book.Add(r)
 }
 
 // resolve records and publishes what became of an approval.

@@ -39,6 +39,9 @@ const maxParallel = 8
 // Pipeline drives calls. Its fields are set once; it is safe for concurrent
 // use by several sessions.
 type Pipeline struct {
+	// Book keeps the rules that outlive a session; nil: the store keeps all.
+	Book RuleBook
+
 	Strict  bool // arguments are checked and not repaired; for measuring what repair is worth
 	Tools   *toolkit.Registry
 	Store   *store.Store
@@ -47,6 +50,12 @@ type Pipeline struct {
 	Now     func() time.Time
 
 	auditFailed sync.Once // the notice that the audit cannot be written
+}
+
+// RuleBook keeps rules. What cannot be read is an error, never fewer rules.
+type RuleBook interface {
+	InForce(workspace string, now time.Time) ([]store.Rule, error)
+	Add(store.Rule) error
 }
 
 // Env is what is particular to the session that makes the calls.

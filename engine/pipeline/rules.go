@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -24,6 +25,23 @@ const (
 var scopeOrder = []string{ScopeExact, ScopePrefix, ScopeFolder, ScopeHost, ScopeTool}
 
 func narrower(a, b string) bool { return slices.Index(scopeOrder, a) < slices.Index(scopeOrder, b) }
+
+// CheckRule says what is wrong with a rule; nil: nothing.
+func CheckRule(r store.Rule) error {
+	var errs []error
+	if !slices.Contains([]string{"allow", "ask", "deny"}, r.Decision) {
+		errs = append(errs, fmt.Errorf("decision %q is not one of allow, ask, deny", r.Decision))
+	}
+	if r.Tool == "" {
+		errs = append(errs, errors.New("tool is empty: name the tool it is about"))
+	}
+	if !slices.Contains(scopeOrder, r.Scope) {
+		errs = append(errs, fmt.Errorf("scope %q is not one of %s", r.Scope, strings.Join(scopeOrder, ", ")))
+	} else if r.Pattern == "" && r.Scope != ScopeTool {
+		errs = append(errs, fmt.Errorf("scope %s needs a pattern", r.Scope))
+	}
+	return errors.Join(errs...)
+}
 
 // Matches reports whether a rule is about the plan. A scope or pattern that
 // cannot be checked matches nothing.
@@ -71,6 +89,9 @@ func Describe(r store.Rule) string {
 		what += ", in this session"
 	case r.Workspace != "":
 		what += ", in this workspace"
+	}
+	if !r.Expires.IsZero() {
+		what += ", until " + r.Expires.Local().Format("2006-01-02 15:04")
 	}
 	return r.Decision + " " + what
 }

@@ -153,6 +153,14 @@ func (p *Pipeline) consider(ctx context.Context, env Env, c *considered) (fault 
 		}
 	}
 	c.plan = plan
+	if p.Book != nil {
+		more, err := p.Book.InForce(env.Workspace.Root, p.now())
+		if err != nil && plan.Level != toolkit.Safe && floor == nil {
+			c.decision = Decision{Denied, []string{err.Error()}, ByRule, ""} // a deny rule may be among those that are not known
+			return nil, nil
+		}
+		rules = append(rules, more...)
+	}
 	c.decision = Judge(Question{
 		Mode: env.modeFor(c.origin), Origin: c.origin, Plan: plan, Rules: rules, Policies: env.Policies, Floor: floor, Doubt: c.doubt,
 		Taint: env.taint(c.origin), Sandbox: env.Sandbox,
