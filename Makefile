@@ -7,7 +7,7 @@ FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint fuzz cover generate bench screenshot clean
+.PHONY: help run build test race lint fuzz cover generate bench eval screenshot clean
 
 help: ## say what the targets do
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ generate: ## write the generated tables anew
 
 bench: build ## measure what the design promises, into docs/benchmarks.md
 	go run ./docs/bench bin/chela docs/benchmarks.md
+
+eval: ## measure what the engine does for flawed models, into docs/evaluation.md (MODEL=NAME: a model of Ollama, printed)
+	go run ./docs/eval docs/evaluation.md $(MODEL)
 
 screenshot: build ## draw the README's picture from the running program
 	go run ./docs/screenshot bin/chela docs/screenshot.svg

@@ -58,7 +58,7 @@ func (s *Session) ask(ctx context.Context, turn int) (answer, error) {
 			if s.without(turn, o, oe) {
 				continue
 			}
-			if oe.Kind == ollama.TooLong && !roomy {
+			if oe.Kind == ollama.TooLong && !roomy && !s.engine.cfg.Off.Window {
 				if end := s.fit(ctx, turn, true); end == nil {
 					roomy = true
 					continue

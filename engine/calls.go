@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"chela/engine/callmode"
@@ -135,11 +136,45 @@ func (s *Session) recover(turn int, a *answer) found {
 		f.calls = append(f.calls, rescued(c, r.Why))
 		f.tool = c.Name
 	}
+	nothing := a.Text == ""
 	a.Text = r.Text
+	if len(f.calls) == 0 {
+		s.unfound(turn, a, &f, nothing)
+	}
 	if len(f.calls) > 0 || strings.TrimSpace(r.Text) != "" {
 		s.publish(turn, event.Notice{Level: "info", Text: fmt.Sprintf("the server dropped an answer of %d tokens; it was read from the raw tokens", a.Stats.Tokens)})
 	}
 	return f
+}
+
+// The marks by which a server takes text for a call, and the name in it.
+var (
+	callMark   = regexp.MustCompile(`<tool_call|<function|<invoke|\[TOOL_CALLS\]|<\|tool|<｜tool`)
+	calledName = regexp.MustCompile(`(?:"(?:name|tool)"\s*:\s*"|<(?:function=|invoke name="))([\w.:-]{1,64})`)
+)
+
+// unfound deals with a dropped answer in which there is no call of an offered
+// tool. A name that no tool has is answered with the nearest ones, as that of
+// any other call is. Of what else looks like a call nothing is shown as the
+// answer: the model is told that it did not arrive. nothing says that not even
+// white space did.
+func (s *Session) unfound(turn int, a *answer, f *found, nothing bool) {
+	if m := calledName.FindStringSubmatch(a.Text); m != nil && callMark.MatchString(a.Text) {
+		if _, _, known := s.engine.cfg.Tools.Resolve(m[1]); !known {
+			const why = "the server dropped it, since there is no such tool"
+			f.calls, f.tool = []pipeline.Call{{ID: pipeline.NewID(), Name: m[1], Args: []byte("{}"), Origin: toolkit.FromRescue, Doubt: why, Note: why + ": " + excerpt(a.Text)}}, m[1]
+			a.Text = ""
+			return
+		}
+	}
+	if callMark.MatchString(a.Text) {
+		a.Text = ""
+	}
+	if nothing && a.Text == "" && a.Stats.Tokens > 1 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changeMode(turn, callmode.Lost, "")
+	}
 }
 
 // unread reads the raw tokens of an answer whose calls the server could not

@@ -284,7 +284,7 @@ func TestFailuresEndTheTurnOnceAndSayWhatToDo(t *testing.T) {
 		"too long, newer": {func(r *ollamatest.Reply) {
 			r.Status(400, "the prompt is longer than the context length currently available")
 		}, "", "", []string{"window", "/new"}, 1},
-		"empty answer":       {func(r *ollamatest.Reply) {}, "", "", []string{"10 tokens of which the server understood none", "another model"}, 3},
+		"empty answer":       {func(r *ollamatest.Reply) {}, "", "", []string{"10 tokens of which the server understood none", "another model"}, 4}, // once in another call mode
 		"only thinking":      {func(r *ollamatest.Reply) { r.Thinking("hm") }, "", "", []string{"only thought", "another model"}, 3},
 		"only white space":   {func(r *ollamatest.Reply) { r.Text(" \n") }, "", "", []string{"none", "smaller steps"}, 3},
 		"thinking, then cut": {func(r *ollamatest.Reply) { r.Thinking("hm").Cut() }, "", "", []string{"lost"}, 2},

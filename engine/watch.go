@@ -7,6 +7,7 @@ import (
 
 	"github.com/ollama/ollama/api"
 
+	"chela/engine/callmode"
 	"chela/engine/event"
 	"chela/engine/ollama"
 	"chela/engine/pipeline"
@@ -84,6 +85,9 @@ func (w *watch) changes(tool string) bool {
 func (w *watch) answer(a answer) *event.TurnEnded {
 	if w.off() {
 		return &event.TurnEnded{Reason: event.EndedDone}
+	}
+	if a.Text == "" && a.mode == callmode.Native && w.session.State().CallMode != a.mode {
+		return nil // it was lost, and is asked for in another way now
 	}
 	v := w.guard.Answer(stall.Reply{
 		Text: a.Text, Thinking: a.Thinking, Tokens: a.Stats.Tokens, DoneReason: a.Stats.DoneReason, Tools: len(a.specs) > 0, Prompt: w.prompt,

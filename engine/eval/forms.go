@@ -77,6 +77,7 @@ func forms() []Task {
 		edit("names with marks", renamed(func(c Call) Call { return Call{c.Tool + "<|channel|>commentary", c.Args} })),
 		edit("prefixes and indexes", renamed(func(c Call) Call { return Call{"functions." + c.Tool + ":0", c.Args} })),
 		edit("other parameter names", renamed(replaced(`"path"`, `"file_path"`, `"old_string"`, `"old_str"`, `"new_string"`, `"new_str"`))),
+		edit("other parameter names, and no grammar", ungrammatical(replaced(`"path"`, `"filename"`, `"old_string"`, `"old_text"`, `"new_string"`, `"new_text"`))),
 		numbers(),
 		edit("arguments encoded twice", text("[TOOL_CALLS]", func(c Call) string {
 			inner, err := json.Marshal(c.Args)
@@ -106,6 +107,20 @@ func forms() []Task {
 		edit("no tools in the template", refuses(func(x *Exchange) bool { return len(x.req.Tools) > 0 }, `"registry.ollama.ai/library/m" does not support tools`)),
 		toolless("gemma3:4b"), toolless("qwen2.5-coder:7b"), toolless("mistral:7b"), toolless("llama3.2:3b"), toolless("phi4:14b"), toolless("qwen3-coder:8b"),
 		thinkless(),
+	}
+}
+
+// ungrammatical spoils calls in every mode: the server does not hold the model
+// to the grammar, as Ollama does not for some models that think.
+func ungrammatical(change func(Call) Call) Flaw {
+	return func(x *Exchange) bool {
+		if len(x.Calls) == 0 {
+			return false
+		}
+		for i, c := range x.Calls {
+			x.Calls[i] = change(c)
+		}
+		return false // right in everything else
 	}
 }
 

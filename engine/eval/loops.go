@@ -131,10 +131,10 @@ func windows() []Task {
 		turns(),
 		{
 			Name: "a prompt that the server finds too long", About: "the server counts more than was estimated", Window: 8 << 10,
-			Files: map[string]string{"big.txt": prose(9000, "the word is crab"), "next.txt": "and the number is 12\n"},
+			Files: map[string]string{"big.txt": "the word is crab\n" + prose(9000, "the end"), "next.txt": "and the number is 12\n"},
 			Flaw: func(x *Exchange) bool {
 				// Its tokenizer makes half as many again of the text.
-				if len(x.Text) < 9000 || x.Turn == 0 {
+				if len(x.Text) < 5000 || x.Turn == 0 {
 					return false
 				}
 				x.reply.TooLong()
@@ -142,7 +142,7 @@ func windows() []Task {
 			},
 			Turns: []Turn{
 				{
-					Prompt: "read big.txt and tell me the word at its end", Steps: []Step{{Calls: []Call{{"read_file", `{"path":"big.txt"}`}}}},
+					Prompt: "read big.txt and tell me the word in its first line", Steps: []Step{{Calls: []Call{{"read_file", `{"path":"big.txt"}`}}}},
 					Answer: func(v View) string { return "The word is " + v.find("the word is ") + "." },
 				},
 				{
@@ -178,11 +178,11 @@ func parts(name string, n, window int) Task {
 		Flaw: func(*Exchange) bool { return false },
 	}
 	tn := &t.Turns[0]
-	tn.Prompt = fmt.Sprintf("Read part1 to part%d, and after each append its number in words, which is in its last line, to sum.txt.", n)
+	tn.Prompt = fmt.Sprintf("Read part1 to part%d, and after each append its number in words, which is in its first line, to sum.txt.", n)
 	want := ""
 	for i := range n {
 		path, word := fmt.Sprintf("part%d", i+1), fmt.Sprintf("number-%c", 'a'+i)
-		t.Files[path] = prose(2500, word)
+		t.Files[path] = word + "\n" + prose(2500, "the end")
 		want += word + "\n"
 		read, wrote := path+" is read", word+" is appended"
 		written := func(v View) bool { return strings.Contains(v.Wrote, word) || strings.Contains(v.Text, wrote) }
@@ -217,9 +217,9 @@ func turns() Task {
 		Flaw: func(*Exchange) bool { return false },
 	}
 	t.Turns = append(t.Turns, Turn{Prompt: "Remember for later: my boat is called Marea.", Answer: func(View) string { return "I will keep that in mind." }})
-	for i := range 5 {
+	for i := range 8 {
 		path := fmt.Sprintf("log%d", i+1)
-		t.Files[path] = prose(3000, fmt.Sprintf("entry %d: calm", i+1))
+		t.Files[path] = fmt.Sprintf("entry %d: calm\n", i+1) + prose(3000, "the end")
 		t.Turns = append(t.Turns, Turn{
 			Prompt: "read " + path + " and tell me its entry", Steps: []Step{{Calls: []Call{{"read_file", fmt.Sprintf(`{"path":%q}`, path)}}}},
 			Answer: func(v View) string { return "The entry is " + v.find(fmt.Sprintf("entry %d: ", i+1)) + "." },

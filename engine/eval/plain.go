@@ -16,7 +16,7 @@ func plain() []Task {
 				Prompt: "read hello.txt", Steps: []Step{{Calls: []Call{{"read_file", `{"path":"hello.txt"}`}}}},
 				Answer: func(v View) string { return "It says that the port is " + v.find("the port is ") + "." },
 			}},
-			Check: all(saw("read_file", "7431"), says("7431")),
+			Check: saw("read_file", "7431"),
 		},
 		{
 			Name: "list files", About: "a call without arguments", Pocket: true, Files: map[string]string{"a.txt": "a\n", "lib/crab.go": "package lib\n"},

@@ -29,7 +29,7 @@ type Setup struct {
 }
 
 // maxSteps bounds a turn: what needs more does not get on.
-const maxSteps = 20
+const maxSteps = 30
 
 // Execute runs one task. The error is one of the machine or of this package;
 // that the model failed is in the Run.

@@ -85,8 +85,12 @@ func result(m api.Message) (Result, bool) {
 	} else if m.Role != "tool" {
 		return r, false
 	}
-	r.Failed = strings.HasPrefix(r.Text, "error:") || strings.HasPrefix(r.Text, "same call") || strings.HasPrefix(r.Text, "denied") || strings.Contains(r.Text, "\nerror:") ||
-		strings.HasPrefix(r.Text, "[folded: ") && strings.Contains(r.Text, " failed")
+	for line := range strings.Lines(r.Text) {
+		for _, word := range []string{"error:", "denied", "same call", "The same call again"} {
+			r.Failed = r.Failed || strings.HasPrefix(line, word)
+		}
+		r.Failed = r.Failed || strings.HasPrefix(line, "[folded: ") && strings.Contains(line, " failed")
+	}
 	return r, true
 }
 
