@@ -143,7 +143,9 @@ func (b Box) wrap(cmd *exec.Cmd, s spec, mounts []mount, argv []string) error {
 		}
 	}
 	args = append(args, "--ro-bind", program, insideProgram)
-	args = append(args, sealed...)
+	// Most of /proc belongs to root, which may write to its own files without any
+	// capability: the settings of the whole kernel are among them.
+	args = append(append(args, sealed...), "--remount-ro", "/proc")
 	args = append(args, "--chdir", s.Dir, "--", insideProgram)
 	cmd.Path, cmd.Args = b.Support.Bwrap, append(args, inner...)
 	return nil

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// reservedPIDs are the numbers that the kernel does not give a second time.
+const reservedPIDs = 300
+
 // devices are the device files that a command sees.
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
 
@@ -37,12 +40,20 @@ func enter(s spec, argv []string) error {
 		return fmt.Errorf("entering the sandbox: %w", err)
 	}
 	if s.PIDMax && s.Limits.Processes > 0 {
-		// The lowest 300 are never given again. Not all of /proc/sys can be
-		// written to: this number is the namespace's own.
-		limit := strconv.Itoa(300 + s.Limits.Processes)
-		if err := os.WriteFile("/proc/sys/kernel/pid_max", []byte(limit), 0); err != nil {
+		limit := s.Limits.Processes
+		if limit < 4*reservedPIDs {
+			limit += reservedPIDs
+		}
+		// This number is the namespace's own.
+		if err := os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(limit)), 0); err != nil {
 			return fmt.Errorf("entering the sandbox: limiting the processes: %w", err)
 		}
+	}
+	victimOfMemory()
+	// Most of it belongs to root, which may write to its own files without any
+	// capability: the settings of the whole kernel are among them.
+	if err := readOnly("/proc"); err != nil {
+		return fmt.Errorf("entering the sandbox: %w", err)
 	}
 	if err := dropCaps(); err != nil {
 		return err

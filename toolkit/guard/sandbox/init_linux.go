@@ -43,8 +43,6 @@ func runInit(s spec, argv []string) error {
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2)
-	// When memory runs out, the kernel ends these first. It may not be writable.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	// Nothing in the sandbox may look into this process or change it.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("closing the sandbox's first process: %w", err)
@@ -75,6 +73,10 @@ func runInit(s spec, argv []string) error {
 	os.Exit(r.Code)
 	return nil
 }
+
+// victimOfMemory has the kernel end this and what it starts first when memory
+// runs out. It is a courtesy to the rest of the machine and may fail.
+func victimOfMemory() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
 
 // spareThreads are more than this process ever uses.
 const spareThreads = 8

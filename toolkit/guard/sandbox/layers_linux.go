@@ -62,8 +62,7 @@ func landlocked(version int, writable []string) error {
 	if version >= 9 {
 		folders = folders.WithResolveUnix()
 	}
-	// Programs write to their own entries of the process table.
-	fd, flags, err := cfg.NewRulesetFD(landlock.RODirs("/"), folders, terminals, files, landlock.RWFiles("/proc"))
+	fd, flags, err := cfg.NewRulesetFD(landlock.RODirs("/"), folders, terminals, files)
 	if err != nil {
 		return err
 	}

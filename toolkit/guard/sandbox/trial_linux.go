@@ -36,6 +36,7 @@ type outcome struct {
 	NoSignal   bool
 	NoProcess  bool // the process outside is not in the table
 	ReadOnly   bool // the root is mounted read-only
+	NoSysctl   bool // the kernel's settings cannot be opened to be written
 	NoCaps     bool
 	NoUserNS   bool
 	NoNewPrivs bool
@@ -65,6 +66,10 @@ func (t *trial) run() int {
 	o.NoProcess = ownErr == nil && (err != nil || bytes.Contains(name, []byte(marker)))
 	var fs unix.Statfs_t
 	o.ReadOnly = unix.Statfs("/", &fs) == nil && fs.Flags&unix.ST_RDONLY != 0
+	f, err := os.OpenFile("/proc/sys/kernel/core_pattern", os.O_WRONLY, 0)
+	if o.NoSysctl = err != nil; err == nil {
+		_ = f.Close()
+	}
 	status, err := os.ReadFile("/proc/self/status")
 	none := []byte("\t0000000000000000\n")
 	o.NoCaps = err == nil && bytes.Contains(status, append([]byte("CapEff:"), none...)) &&
@@ -111,6 +116,7 @@ func (o outcome) missing(s Support) error {
 		{o.NoUnix, "a connection to a Unix socket outside was made"},
 		{o.NoSignal, "a process outside could be signalled"},
 		{o.NoProcess, "the processes outside could be seen"},
+		{o.NoSysctl, "the kernel's settings could be changed"},
 		{o.NoCaps, "it had capabilities"},
 		{o.NoNewPrivs, "it could gain privileges"},
 		{o.NoFamily && o.NoUserNS || !s.Seccomp, "the system call filter did not hold"},
