@@ -73,8 +73,8 @@ func (s *Session) fit(ctx context.Context, turn int, force bool) *event.TurnEnde
 			return failed(err)
 		}
 	}
-	if !plan.Full && (!force || plan.Acts()) {
-		return nil
+	if force && plan.Acts() || !force && !plan.Full {
+		return nil // when it was forced, whether that is enough is for the server to say
 	}
 	return &event.TurnEnded{
 		Reason: event.EndedError,
