@@ -15,6 +15,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -190,6 +191,26 @@ func (e *Engine) Rules(ctx context.Context, session string) ([]store.Rule, error
 	rules = append(rules, more...)
 	slices.SortStableFunc(rules, func(a, b store.Rule) int { return a.Created.Compare(b.Created) })
 	return rules, nil
+}
+
+// pastPlans is how many earlier calls a rule is tried on before it is made.
+const pastPlans = 1000
+
+// PastPlans are the plans of the newest calls of a tool in this workspace: what
+// a rule would have matched, had it been in force.
+func (e *Engine) PastPlans(ctx context.Context, tool string) ([]toolkit.Plan, error) {
+	stored, err := e.cfg.Store.Plans(ctx, e.cfg.Workspace, tool, pastPlans)
+	if err != nil {
+		return nil, err
+	}
+	plans := make([]toolkit.Plan, 0, len(stored))
+	for _, raw := range stored {
+		var p toolkit.Plan
+		if json.Unmarshal(raw, &p) == nil { // one of another version says nothing
+			plans = append(plans, p)
+		}
+	}
+	return plans, nil
 }
 
 // RevokeRule ends a rule, wherever it is kept.

@@ -173,3 +173,14 @@ func (s *Store) Interrupt(ctx context.Context, session string, now time.Time) ([
 	})
 	return open, err
 }
+
+// Plans returns the plans of the newest calls of a tool in a workspace, the
+// newest first, as they were judged. Calls without a plan are left out.
+func (s *Store) Plans(ctx context.Context, workspace, tool string, limit int) ([]json.RawMessage, error) {
+	return query(ctx, s.read, "reading the plans of "+tool, func(row interface{ Scan(...any) error }) (json.RawMessage, error) {
+		var plan string
+		err := row.Scan(&plan)
+		return json.RawMessage(plan), err
+	}, `SELECT c.plan FROM calls c JOIN sessions s ON s.id = c.session
+		WHERE s.workspace = ? AND c.tool = ? AND c.plan <> '' ORDER BY c.emitted_at DESC LIMIT ?`, workspace, tool, limit)
+}

@@ -184,15 +184,7 @@ func (m *Model) closeReview(b event.ApprovalResolved) {
 
 // decide answers a call, after asking for what the answer needs.
 func (m *Model) decide(p pipeline.Pending, i intent.Intent) tea.Cmd {
-	answer := func(a pipeline.Answer) tea.Cmd {
-		if err := m.session.Answer(p.ID, p.Plan.Hash, a); err != nil {
-			return m.say(err.Error())
-		}
-		// The event will take it out of the queue; until then no key may
-		// answer the next one by being pressed twice.
-		m.focusedAt = m.opts.Now()
-		return nil
-	}
+	answer := func(a pipeline.Answer) tea.Cmd { return m.answer(p, a) }
 	switch i {
 	case intent.Approve:
 		return answer(pipeline.Answer{Approve: true, Scope: pipeline.ScopeOnce})
@@ -207,51 +199,24 @@ func (m *Model) decide(p pipeline.Pending, i intent.Intent) tea.Cmd {
 			return answer(pipeline.Answer{Approve: true, Scope: pipeline.ScopeOnce, Reason: text})
 		}))
 	case intent.ApproveSession, intent.ApproveRule:
-		m.push(m.ruleMenu(p, i, answer))
+		eng, ctx := m.eng, m.ctx
+		return func() tea.Msg {
+			past, err := eng.PastPlans(ctx, p.Plan.Tool)
+			return pastMsg{p, i, past, err}
+		}
 	}
 	return nil
 }
 
-// ruleMenu shows exactly what each rule would allow before it is made.
-func (m *Model) ruleMenu(p pipeline.Pending, i intent.Intent, answer func(pipeline.Answer) tea.Cmd) view.View {
-	scope, title := pipeline.ScopeRule, "Make a rule for this workspace"
-	if i == intent.ApproveSession {
-		scope, title = pipeline.ScopeSession, "Allow for this session"
+// answer resolves a call.
+func (m *Model) answer(p pipeline.Pending, a pipeline.Answer) tea.Cmd {
+	if err := m.session.Answer(p.ID, p.Plan.Hash, a); err != nil {
+		return m.say(err.Error())
 	}
-	var choices []view.Choice
-	for _, r := range p.Offers {
-		shown := r
-		if shown.Workspace = m.eng.Workspace(); scope == pipeline.ScopeSession {
-			shown.Session = p.Session
-		}
-		choices = append(choices, view.Choice{
-			Text: ruleText(shown), About: m.wouldHaveMatched(r),
-			Action: perform{func() tea.Cmd { return answer(pipeline.Answer{Approve: true, Scope: scope, Rule: &r}) }},
-		})
-	}
-	return view.NewMenu(m.st, title, "which one", choices).Wide(110).Hint(intent.Show("enter") + " lets this call run and keeps the rule; esc goes back and decides nothing")
-}
-
-// ruleText says what a rule covers. The arguments of a single call can be as
-// long as a file; they are on the screen behind, so they are not repeated.
-func ruleText(r store.Rule) string {
-	text := pipeline.Describe(r)
-	if r.Scope == pipeline.ScopeExact && len(text) > 90 {
-		return "allow this very call of " + r.Tool + " again, with the arguments shown, and nothing else"
-	}
-	return text
-}
-
-// wouldHaveMatched says how many calls of this session a rule would have let
-// run, so that a rule that is too wide shows itself.
-func (m *Model) wouldHaveMatched(r store.Rule) string {
-	n := 0
-	for _, c := range m.calls.All() {
-		if c.Plan.Hash != "" && pipeline.Matches(r, c.Plan) {
-			n++
-		}
-	}
-	return fmt.Sprintf("matches %d of %d calls here", n, m.calls.Len())
+	// The event will take it out of the queue; until then no key may answer the
+	// next one by being pressed twice.
+	m.focusedAt = m.opts.Now()
+	return nil
 }
 
 // askText asks for a text that must not be empty and then does something with it.

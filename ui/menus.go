@@ -217,40 +217,6 @@ func (m *Model) showSessions(msg sessionsMsg) tea.Cmd {
 	return nil
 }
 
-// rulesMsg are the rules in force here.
-type rulesMsg struct {
-	rules []store.Rule
-	err   error
-}
-
-func (m *Model) rulesMenu() tea.Cmd {
-	eng, session, ctx := m.eng, m.session.ID(), m.ctx
-	return func() tea.Msg {
-		rules, err := eng.Rules(ctx, session)
-		return rulesMsg{rules, err}
-	}
-}
-
-func (m *Model) showRules(msg rulesMsg) tea.Cmd {
-	if msg.err != nil {
-		return m.say(msg.err.Error())
-	}
-	if len(msg.rules) == 0 {
-		return m.say("no rules yet: r in the approval queue makes one")
-	}
-	var choices []view.Choice
-	for _, r := range msg.rules {
-		choices = append(choices, view.Choice{
-			Text: pipeline.Describe(r), About: pane.Ago(m.opts.Now().Sub(r.Created)) + " ago",
-			Action: perform{func() tea.Cmd {
-				return m.command(func(ctx context.Context) error { return m.eng.RevokeRule(ctx, r.ID) }, "revoked: "+pipeline.Describe(r))
-			}},
-		})
-	}
-	m.push(view.NewMenu(m.st, "Rules in force", "which one", choices).Hint(intent.Show("enter") + " revokes the rule"))
-	return nil
-}
-
 // finder finds a file by parts of its name.
 func (m *Model) finder() view.View {
 	choices := make([]view.Choice, len(m.paths))
