@@ -23,7 +23,7 @@ var layers = []struct {
 	external []string // prefixes of other modules; nil: any
 	std      bool     // nothing but the standard library beside internal
 }{
-	{folder: ".", internal: []string{"engine", "store", "tiers", "toolkit", "themes", "ui"}},
+	{folder: ".", internal: []string{"engine", "store", "tiers", "toolkit", "toolkit/guard", "themes", "ui"}},
 	{folder: "themes", external: []string{"charm.land/lipgloss/v2", "github.com/charmbracelet/"}},
 	{folder: "tiers", std: true},
 	{folder: "store", external: []string{"modernc.org/sqlite", "github.com/pressly/goose/", "golang.org/x/sys/"}},

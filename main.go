@@ -21,13 +21,17 @@ import (
 	"chela/engine/headless"
 	"chela/themes"
 	"chela/toolkit/catalogue"
+	"chela/toolkit/guard/sandbox"
 	"chela/ui/safetext"
 )
 
 // version is set by the Makefile.
 var version string
 
-func main() { os.Exit(run(context.Background())) }
+func main() {
+	sandbox.Main() // a sandboxed command starts as this program
+	os.Exit(run(context.Background()))
+}
 
 // run is main without the exit.
 func run(ctx context.Context) int {

@@ -15,11 +15,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"chela/engine/ollamatest"
+	"chela/toolkit/guard/sandbox"
 )
 
 // TestMain makes this test binary be chela when it is started under that name,
 // so that scripts and tests run the real program.
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	testscript.Main(m, map[string]func(){"chela": func() { os.Exit(run(context.Background())) }})
 }
 

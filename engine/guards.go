@@ -23,7 +23,10 @@ func (e *Engine) openGuards() error {
 		return fmt.Errorf("security.allowed_hosts in settings.yml: %w", err)
 	}
 	e.net = n
-	e.proc = guard.NewRunner(e.files, guard.RunnerOptions{})
+	e.proc = guard.NewRunner(e.files, guard.RunnerOptions{Confine: e.confine, Level: e.sandboxLevel})
+	if e.cfg.Settings.Security.Sandbox == sandboxOn {
+		e.proc = e.proc.InSandbox()
+	}
 	e.redactor = guard.NewRedactor(os.Environ(), nil)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"chela/engine"
 	"chela/engine/settings"
 	"chela/tiers"
+	"chela/toolkit/guard/sandbox"
 )
 
 // Status of one thing that doctor looked at.
@@ -148,12 +149,26 @@ func core(ctx context.Context, s Setup) []Finding {
 	for _, n := range a.Notices {
 		out = append(out, Finding{"start", Warning, n.Text, n.Hint})
 	}
+	out = append(out, confinement(a.Engine.Sandbox(ctx)))
 	out = append(out, Finding{"tools", Good, plural(len(a.Tools.All()), "tool"), ""})
 	out = append(out, a.servers(ctx)...)
 	if err := a.Close(); err != nil {
 		out = append(out, Finding{"close", Broken, err.Error(), ""})
 	}
 	return out
+}
+
+// confinement says what commands can be run in.
+func confinement(s sandbox.Support) Finding {
+	f := Finding{Name: "sandbox", Status: Good, Detail: s.String()}
+	switch {
+	case !s.Works():
+		f.Status, f.Detail = Warning, "none: "+s.Reason
+		f.Hint = "In sandbox mode no command runs. On Linux, install bubblewrap or allow user namespaces; see docs/security.md."
+	case s.Limits && !s.Processes:
+		f.Hint = "The number of processes is not limited: root is exempt."
+	}
+	return f
 }
 
 // writableFolder asks the file system without leaving a trace in the project.

@@ -19,7 +19,14 @@ import (
 
 // Parse reads settings from YAML. See Load for what a fault means.
 func Parse(file string, data []byte) (Settings, []Problem) {
-	s := Default()
+	s, problems := decode(file, data, Default())
+	problems = append(problems, s.check(file)...)
+	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
+	return s, problems
+}
+
+// decode reads what a file states over what is there already.
+func decode(file string, data []byte, s Settings) (Settings, []Problem) {
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		p := syntaxProblem(file, err)
@@ -54,8 +61,6 @@ func Parse(file string, data []byte) (Settings, []Problem) {
 			s.Security.Mode, problems[i].Hint = pipeline.Deny, "until it is repaired nothing runs"
 		}
 	}
-	problems = append(problems, s.check(file)...)
-	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
 	return s, problems
 }
 
@@ -89,6 +94,10 @@ func section(file string, v reflect.Value, path string, kv *ast.MappingValueNode
 		if mode, ok := field.Addr().Interface().(*pipeline.Mode); ok {
 			*mode = pipeline.Deny
 			return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), "until it is repaired nothing runs"}}
+		}
+		if full == "security.sandbox" {
+			field.SetString("on")
+			return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), "on is in force"}}
 		}
 		return []Problem{{file, line(kv.Value), fmt.Sprintf("%s: %s", full, misfit(field.Type(), kv.Value, err)), unread}}
 	}
@@ -176,6 +185,7 @@ func (s *Settings) check(file string) []Problem {
 		}
 	}
 	oneOf("models.think", &s.Models.Think, def.Models.Think, "auto", "on", "off")
+	oneOf("security.sandbox", &s.Security.Sandbox, "on", "auto", "on", "off") // the strictest, whatever was meant
 	oneOf("ui.theme", &s.UI.Theme, def.UI.Theme, "auto", "light", "dark", "ansi", "none")
 	inRange("ollama.parallel", &s.Ollama.Parallel, 1, 1, 64)
 	inRange("models.window", &s.Models.Window, 0, 1024, 1<<20)

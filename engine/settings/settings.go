@@ -67,6 +67,11 @@ type Security struct {
 	Mode         pipeline.Mode `yaml:"mode"`          // the mode that sessions start in
 	AllowedHosts []string      `yaml:"allowed_hosts"` // private host:port that web tools may reach
 	Secrets      []string      `yaml:"secrets"`       // further file patterns that hold secrets
+	// Sandbox says when commands run in the OS sandbox: auto (in sandbox mode
+	// only), on (in every mode, and not at all without one), or off (never; so
+	// sandbox mode runs none).
+	Sandbox        string `yaml:"sandbox"`
+	SandboxNetwork bool   `yaml:"sandbox_network"` // sandboxed commands have the machine's network
 
 	// Policies decide about kinds of calls before they come; see pipeline.Policy.
 	Policies []pipeline.Policy `yaml:"policies"`
@@ -87,7 +92,7 @@ func Default() Settings {
 	return Settings{
 		Models:   Models{Think: "auto", Steps: 40, Preload: true, Tap: true},
 		Tools:    Tools{Budget: 25},
-		Security: Security{Mode: pipeline.Ask},
+		Security: Security{Mode: pipeline.Ask, Sandbox: "auto"},
 		UI:       UI{Theme: "auto", Mouse: true},
 	}
 }

@@ -32,6 +32,8 @@ tools:
 security:
   mode: standard
   allowed_hosts: ["localhost:8080"]
+  sandbox: off
+  sandbox_network: true
 ui:
   theme: light
   mouse: false
@@ -47,7 +49,7 @@ ui:
 	}
 	want.Tiers.Models = map[string]tiers.Tier{"qwen3:14b": tiers.Standard, "big*": tiers.Full}
 	want.Tools = settings.Tools{Promote: []string{"web_search", "browser_navigate"}, Demote: []string{"exec"}, Budget: 30}
-	want.Security = settings.Security{Mode: pipeline.Standard, AllowedHosts: []string{"localhost:8080"}}
+	want.Security = settings.Security{Mode: pipeline.Standard, AllowedHosts: []string{"localhost:8080"}, Sandbox: "off", SandboxNetwork: true}
 	want.UI = settings.UI{Theme: "light"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -74,6 +76,18 @@ func TestParseNamesFaultsAndKeepsTheRest(t *testing.T) {
 			"security:\n  mode: yolo\n",
 			[]string{"s.yml:2: security.mode: mode \"yolo\" is unknown"},
 			func(s settings.Settings) bool { return s.Security.Mode == pipeline.Deny },
+		},
+		"a sandbox that cannot be read is on": {
+			"security:\n  sandbox: maybe\n  mode: standard\n",
+			[]string{`security.sandbox: "maybe" is not one of auto, on, off (on is in force)`},
+			func(s settings.Settings) bool {
+				return s.Security.Sandbox == "on" && s.Security.Mode == pipeline.Standard
+			},
+		},
+		"a sandbox that is no text is on": {
+			"security:\n  sandbox: [off]\n",
+			[]string{"s.yml:2: security.sandbox: wants one text"},
+			func(s settings.Settings) bool { return s.Security.Sandbox == "on" },
 		},
 		"a broken file that speaks of security lets nothing run": {
 			"security:\n  mode: [deny\n",

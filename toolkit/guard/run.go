@@ -44,6 +44,8 @@ type RunnerOptions struct {
 	// nothing of the command's tree is left or it could not be started; it may
 	// correct the exit and add to it.
 	Confine func(ctx context.Context, cmd *exec.Cmd) (after func(*Exit), err error)
+	// Level says for people what Confine confines with.
+	Level func() string
 }
 
 // Runner is the process door of one workspace.
@@ -97,8 +99,21 @@ func NewRunner(fsys *FS, opts RunnerOptions) *Runner {
 // commands run in the OS sandbox or not at all. Closing either closes both.
 func (r *Runner) InSandbox() *Runner { return &Runner{runs: r.runs, confined: true} }
 
-// Sandboxed reports whether the commands of this runner run in the OS sandbox.
+// Sandboxed reports whether the commands of this runner run in the OS sandbox,
+// or not at all.
 func (r *Runner) Sandboxed() bool { return r.confined }
+
+// Level says for people what the commands of this runner are confined with;
+// empty: with nothing.
+func (r *Runner) Level() string {
+	switch {
+	case !r.confined:
+		return ""
+	case r.opts.Level == nil:
+		return "none"
+	}
+	return r.opts.Level()
+}
 
 // Command is a program to run. There is no shell in between.
 type Command struct {
@@ -164,6 +179,23 @@ func (e *Exit) Refuse(err error) { e.fault = err }
 
 // Refused is why the sandbox did not start the command; nil: it did.
 func (e Exit) Refused() error { return e.fault }
+
+// Distrust says in one line a piece what the sandbox noticed about a command's
+// effects; empty: nothing.
+func (e Exit) Distrust() string {
+	var b strings.Builder
+	for _, u := range e.Untrusted {
+		what := "is new"
+		if u.Changed {
+			what = "was changed"
+		}
+		fmt.Fprintf(&b, "[not trusted: %q %s, and %s]\n", u.Path, what, u.Reason)
+	}
+	if e.Note != "" {
+		fmt.Fprintf(&b, "[sandbox: %s]\n", e.Note)
+	}
+	return b.String()
+}
 
 // Untrusted is something that appeared in the workspace, or changed, while a
 // sandboxed command ran, and that a program outside the sandbox will run or

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"chela/engine/pipeline"
+	"chela/toolkit/guard"
+	"chela/toolkit/guard/sandbox"
+)
+
+// The values of security.sandbox beside auto.
+const (
+	sandboxOn  = "on"
+	sandboxOff = "off"
+)
+
+// errSandboxOff is why there is no sandbox where the person switched it off.
+var errSandboxOff = errors.New("security.sandbox is off in settings.yml")
+
+// Sandbox is what can confine commands on this machine, as far as that was
+// shown. The first call of a process takes some tenths of a second.
+func (e *Engine) Sandbox(ctx context.Context) sandbox.Support {
+	if e.cfg.Settings.Security.Sandbox == sandboxOff {
+		return sandbox.Support{Reason: errSandboxOff.Error()}
+	}
+	return sandbox.Probe(ctx)
+}
+
+// Boxed reports whether commands run in the sandbox, or not at all, in a mode.
+func (e *Engine) Boxed(m pipeline.Mode) bool {
+	return m == pipeline.Sandbox || e.cfg.Settings.Security.Sandbox == sandboxOn
+}
+
+// sandboxLevel says for people what a sandboxed command runs in.
+func (e *Engine) sandboxLevel() string {
+	s := e.Sandbox(e.ctx)
+	switch {
+	case !s.Works():
+		return s.String()
+	case e.cfg.Settings.Security.SandboxNetwork:
+		return s.String() + ", with the network"
+	}
+	return s.String() + ", no network"
+}
+
+// confine puts a command into the sandbox; see guard.RunnerOptions.
+func (e *Engine) confine(ctx context.Context, cmd *exec.Cmd) (func(*guard.Exit), error) {
+	policy := sandbox.Policy{
+		Workspace: e.files.Dir(), Hidden: []string{e.cfg.Dirs.Config, e.cfg.Dirs.Data},
+		Network: e.cfg.Settings.Security.SandboxNetwork, Limits: sandbox.DefaultLimits(),
+	}
+	if base, err := os.UserCacheDir(); err == nil {
+		policy.Cache = filepath.Join(base, "chela", "sandbox")
+	}
+	return sandbox.Box{Support: e.Sandbox(ctx), Policy: policy}.Confine(ctx, cmd)
+}
