@@ -30,8 +30,8 @@ type Plan struct {
 	// alone would let it run, such as a file that is executed later.
 	Asks []string `json:"asks,omitempty"`
 
-	// Outside names what the call would touch outside the workspace. A person may
-	// say yes to such a call; no mode does so by itself.
+	// Outside names what the call would touch outside the workspace, or reads that
+	// holds secrets. A person may say yes to such a call; no mode does so by itself.
 	Outside []string `json:"outside,omitempty"`
 
 	// ReadOnly reports that a command was proven to only read inside the

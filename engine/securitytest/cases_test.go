@@ -141,8 +141,8 @@ func (s *prepared) checkResult(t *testing.T, res result, took time.Duration, gro
 		if a.MaxRSSMiB > 0 && grown > a.MaxRSSMiB {
 			t.Errorf("memory grew by %d MiB, more than %d", grown, a.MaxRSSMiB)
 		}
-		if a.MaxOutputBytes > 0 && len(text) > a.MaxOutputBytes {
-			t.Errorf("the output has %d bytes, more than %d", len(text), a.MaxOutputBytes)
+		if n := res.bytes(); a.MaxOutputBytes > 0 && n > a.MaxOutputBytes {
+			t.Errorf("the output has %d bytes, more than %d", n, a.MaxOutputBytes)
 		}
 	}
 }

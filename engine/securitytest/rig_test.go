@@ -105,6 +105,16 @@ func (r result) text() string {
 	return all
 }
 
+// bytes is how much of it there is: for the model, in the store, and shown while
+// it ran.
+func (r result) bytes() int {
+	n := len(r.out.Text) + len(r.out.Result.Text)
+	for _, s := range r.shown {
+		n += len(s)
+	}
+	return n
+}
+
 // verdict is the result in the words of the cases.
 func (r result) verdict() string {
 	e := r.out.Error

@@ -50,6 +50,9 @@ func ReadFile() toolkit.Tool {
 
 func planRead(ctx context.Context, w *toolkit.Workspace, a readArgs) (toolkit.Plan, error) {
 	info, err := w.Files.Stat(a.Path)
+	if denied, ok := guard.AsDenied(err); ok && denied.Rule == guard.RuleSecret && a.Encoding != "base64" {
+		return planSecret(ctx, w, a, denied)
+	}
 	if err != nil {
 		return toolkit.Plan{}, explain(ctx, w, a.Path, err)
 	}
@@ -60,18 +63,42 @@ func planRead(ctx context.Context, w *toolkit.Workspace, a readArgs) (toolkit.Pl
 		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "offset and lines count lines of text, so they do not go with base64.").
 			WithHint("Leave them out.")
 	}
-	name := path.Base(info.Path)
-	switch {
-	case a.Lines > 0:
-		return reads(info.Path, "%s %d-%d", name, a.Offset+1, a.Offset+a.Lines), nil
-	case a.Offset > 0:
-		return reads(info.Path, "%s %d-", name, a.Offset+1), nil
-	}
-	return reads(info.Path, "%s", info.Path), nil
+	return readPlan(info.Path, a), nil
 }
 
-func runRead(ctx context.Context, w *toolkit.Workspace, a readArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
-	f, err := w.Files.Open(a.Path)
+func readPlan(rel string, a readArgs) toolkit.Plan {
+	name := path.Base(rel)
+	switch {
+	case a.Lines > 0:
+		return reads(rel, "%s %d-%d", name, a.Offset+1, a.Offset+a.Lines)
+	case a.Offset > 0:
+		return reads(rel, "%s %d-", name, a.Offset+1)
+	}
+	return reads(rel, "%s", rel)
+}
+
+// planSecret plans to read one file of credentials, which only a person allows.
+// As base64 it is not offered: nothing could be redacted in it.
+func planSecret(ctx context.Context, w *toolkit.Workspace, a readArgs, denied *guard.Denied) (toolkit.Plan, error) {
+	f, err := w.Files.OpenSecret(a.Path)
+	if err != nil {
+		return toolkit.Plan{}, explain(ctx, w, a.Path, err)
+	}
+	defer func() { _ = f.Close() }()
+	p := readPlan(f.Info().Path, a)
+	p.Outside = []string{fmt.Sprintf("%s may hold secrets, and the model would read them: %s", f.Info().Path, denied.Reason)}
+	return p.AtLevel(toolkit.Dangerous).WithPrivate(secretRead{}), nil
+}
+
+// secretRead marks the plan of a file that is read with a person's leave.
+type secretRead struct{}
+
+func runRead(ctx context.Context, w *toolkit.Workspace, a readArgs, p toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
+	open := w.Files.Open
+	if _, allowed := p.Private().(secretRead); allowed {
+		open = w.Files.OpenSecret
+	}
+	f, err := open(a.Path)
 	if err != nil {
 		return toolkit.Result{}, explain(ctx, w, a.Path, err)
 	}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -89,10 +90,34 @@ func TestReadFileRefuses(t *testing.T) {
 			}
 		})
 	}
-	_, err := s.plan(ReadFile(), args{"path": ".env"})
+	_, err := s.plan(ReadFile(), args{"path": ".env", "encoding": "base64"})
 	denied(t, err, guard.RuleSecret)
 	_, err = s.plan(ReadFile(), args{"path": "../x"})
 	denied(t, err, guard.RuleOutside)
+}
+
+// A file of credentials is read only with a person's leave, and what else the
+// floor forbids is not read even then.
+func TestReadFileAsksForSecrets(t *testing.T) {
+	s := newSpace(t, ".env", "SECRET=1\n", ".env.d/.git/config", "x", "sub/server.pem", "x")
+	p, err := s.plan(ReadFile(), args{"path": ".env"})
+	if err != nil || p.Level != toolkit.Dangerous || len(p.Outside) != 1 || !strings.Contains(p.Outside[0], ".env") {
+		t.Fatalf("plan %+v, %v", p, err)
+	}
+	r, err := ReadFile().Run(t.Context(), s.w, p, nil)
+	if err != nil || !strings.Contains(r.Text, "SECRET=1") {
+		t.Errorf("read %q, %v", r.Text, err)
+	}
+	_, err = s.plan(ReadFile(), args{"path": ".env.d/.git/config"})
+	denied(t, err, guard.RuleGit)
+	if err := os.Symlink("../../etc/passwd", filepath.Join(s.dir, "id_rsa")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.plan(ReadFile(), args{"path": "id_rsa"})
+	denied(t, err, guard.RuleOutside)
+	if _, err = s.plan(ReadFile(), args{"path": "sub/id_rsa"}); err == nil {
+		t.Error("a missing one is planned")
+	}
 }
 
 func TestReadFileStaysInItsBudget(t *testing.T) {

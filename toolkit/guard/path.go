@@ -162,7 +162,7 @@ func (f *FS) locate(op, given string) (located, error) {
 }
 
 func (f *FS) permit(op, given, rel string, linked bool) error {
-	rule, reason := f.protect.check(rel)
+	rule, reason := f.protect.check(rel, op == opSecret)
 	if rule == "" {
 		return nil
 	}
@@ -183,7 +183,7 @@ var gitDirNames = map[string]bool{
 // repository by its shape alone: a bare repository, or the target of a .git
 // file. For writes it also refuses to complete such a shape.
 func (f *FS) checkGitShape(op, given, rel string) error {
-	writing := op != opRead && op != opList && op != opStat
+	writing := op != opRead && op != opSecret && op != opList && op != opStat
 	parts := strings.Split(rel, "/")
 	if writing && foldName(parts[len(parts)-1]) == "head" && op != opMkdir {
 		return &Denied{Op: op, Path: given, Rule: RuleGit, Reason: "a HEAD file makes its directory look like a git repository"}

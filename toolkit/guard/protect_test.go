@@ -21,7 +21,7 @@ func TestNamesTheFloorProtects(t *testing.T) {
 		".config/gcloud/x": RuleSecret, ".config/x": "", ".kube/config": RuleSecret, "kube/config": "",
 		"a.secret": RuleSecret, "A.SECRET/x": RuleSecret, "secret": "", "private/x/y": RuleSecret, "x/ops/vault.yml": RuleSecret, "ops/vault.yaml": "",
 	} {
-		if got, _ := w.fs.protect.check(p); got != want {
+		if got, _ := w.fs.protect.check(p, false); got != want {
 			t.Errorf("check(%q) = %q, want %q", p, got, want)
 		}
 		if want == "" {

@@ -2,8 +2,10 @@ package shell
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -29,6 +31,14 @@ func plain(output string) string {
 	return text
 }
 
+// A command may print far more than anybody reads while it runs. So many bytes
+// are shown at once, and then so many a second; the rest is counted. The result
+// keeps more.
+const (
+	liveBurst = 64 << 10
+	liveRate  = 32 << 10
+)
+
 // maxPartial is how many bytes of a line without an end are held back.
 const maxPartial = 4 << 10
 
@@ -36,10 +46,38 @@ const maxPartial = 4 << 10
 // command that moved to the background goes on writing.
 type lineProgress struct {
 	report func(toolkit.Progress)
+	now    func() time.Time // nil: time.Now
 
-	mu     sync.Mutex
-	held   []byte
-	closed bool
+	mu      sync.Mutex
+	held    []byte
+	closed  bool
+	spent   float64 // bytes shown that the rate has not yet made up for
+	at      time.Time
+	dropped int // bytes not shown since the last that were
+}
+
+// show passes on complete lines, if there were not too many of late. The caller
+// holds mu.
+func (l *lineProgress) show(text []byte, last bool) {
+	now := time.Now()
+	if l.now != nil {
+		now = l.now()
+	}
+	l.spent = max(0, l.spent-now.Sub(l.at).Seconds()*liveRate)
+	l.at = now
+	if l.spent > 0 && l.spent+float64(len(text)) > liveBurst {
+		l.dropped += len(text)
+		text = nil
+	}
+	l.spent += float64(len(text))
+	note := ""
+	if l.dropped > 0 && (last || len(text) > 0) {
+		note = fmt.Sprintf("[%d bytes of output not shown]\n", l.dropped)
+		l.dropped = 0
+	}
+	if note != "" || len(text) > 0 {
+		l.report(toolkit.Progress{Text: note + plain(string(text))})
+	}
 }
 
 func (l *lineProgress) write(chunk []byte) {
@@ -54,7 +92,7 @@ func (l *lineProgress) write(chunk []byte) {
 		cut = len(guard.TrimPartialRune(l.held))
 	}
 	if cut > 0 {
-		l.report(toolkit.Progress{Text: plain(string(l.held[:cut]))})
+		l.show(l.held[:cut], false)
 		l.held = append(l.held[:0], l.held[cut:]...)
 	}
 }
@@ -63,8 +101,8 @@ func (l *lineProgress) write(chunk []byte) {
 func (l *lineProgress) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.held) > 0 {
-		l.report(toolkit.Progress{Text: plain(string(l.held))})
+	if !l.closed {
+		l.show(l.held, true)
 	}
 	l.held, l.closed = nil, true
 }
