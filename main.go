@@ -199,7 +199,7 @@ func (c *cli) root() *cobra.Command {
 	root.Flags().StringVar(&o.theme, "theme", "", "colours: "+strings.Join(themes.Names(), ", "))
 	root.Flags().StringVar(&o.session, "session", "", "resume this session: an id, or last")
 	return group(root,
-		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.audit(), c.doctor(), exitCodes())
+		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.trust(), c.audit(), c.doctor(), exitCodes())
 }
 
 func (c *cli) run() *cobra.Command {
@@ -332,12 +332,20 @@ func (c *cli) route() *cobra.Command {
 }
 
 func (c *cli) models() *cobra.Command {
-	return &cobra.Command{
-		Use: "models", Short: "List the installed models", Args: args(cobra.NoArgs),
+	check := &cobra.Command{
+		Use: "check MODEL", Short: "Grade a model by four small tasks, in a scratch folder", Args: args(cobra.ExactArgs(1)),
+		Long: "Has the model make a call, answer without one, recover from an error and edit a file, with the real tools in a scratch folder.\n" +
+			"It prints a grade from A to F and keeps what it learnt, so that the model is asked for calls in the way that works.",
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, given []string) error {
+			return headless.ModelCheck(ctx, t, c.setup(), given[0])
+		}),
+	}
+	return group(&cobra.Command{
+		Use: "models", Short: "List the installed models",
 		RunE: c.body(func(ctx context.Context, t headless.Terminal, _ []string) error {
 			return headless.Models(ctx, t, c.setup())
 		}),
-	}
+	}, check)
 }
 
 func (c *cli) pull() *cobra.Command {
@@ -420,6 +428,20 @@ func (c *cli) audit() *cobra.Command {
 		holder.Flags().IntVar(&o.Limit, "limit", 100, "the last so many; 0: all")
 	}
 	return group(cmd, list, verify, export)
+}
+
+func (c *cli) trust() *cobra.Command {
+	var o headless.TrustOptions
+	cmd := &cobra.Command{
+		Use: "trust", Short: "Show what this folder says to chela and the model, and trust it", Args: args(cobra.NoArgs),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, _ []string) error {
+			o.Setup = c.setup()
+			return headless.ShowTrust(ctx, t, o)
+		}),
+	}
+	cmd.Flags().BoolVar(&o.Yes, "yes", false, "trust the folder with the files as they are")
+	cmd.Flags().BoolVar(&o.Revoke, "revoke", false, "end its trust")
+	return cmd
 }
 
 func (c *cli) doctor() *cobra.Command {

@@ -1,6 +1,7 @@
 package headless
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,17 +18,17 @@ import (
 // Models lists the models of the server and the built-in one. When the server
 // does not answer, the list is printed still and the error says what to do.
 func Models(ctx context.Context, t Terminal, s Setup) error {
-	s.NoStore = true
-	return with(ctx, s, t, func(a *App) error {
-		models, serverErr := a.Engine.Models(ctx)
-		if models == nil {
-			models = []ollama.Model{}
+	return with(ctx, s.looksOnly(), t, func(a *App) error {
+		listed, serverErr := a.Engine.Models(ctx)
+		models := make([]graded, len(listed))
+		for i, m := range listed {
+			models[i] = graded{m, a.gradeOf(ctx, m)}
 		}
 		if t.JSON {
 			v := struct {
-				Host   string         `json:"host"`
-				Models []ollama.Model `json:"models"`
-				Error  string         `json:"error,omitempty"`
+				Host   string   `json:"host"`
+				Models []graded `json:"models"`
+				Error  string   `json:"error,omitempty"`
 			}{Host: a.Engine.Server().Host(), Models: models}
 			if serverErr != nil {
 				v.Error = serverErr.Error()
@@ -35,14 +36,20 @@ func Models(ctx context.Context, t Terminal, s Setup) error {
 			return errors.Join(t.print(v), serverErr)
 		}
 		tb := &table{}
-		tb.add("MODEL", "PARAMETERS", "SIZE", "CONTEXT", "TIER", "CAN", "")
+		tb.add("MODEL", "PARAMETERS", "SIZE", "CONTEXT", "TIER", "GRADE", "CAN", "")
 		for _, m := range models {
 			tier := tiers.Classify(m.Tier(), tiers.Overrides{Models: a.Settings.Tiers.Models}).Tier
-			tb.add(t.line(m.Name), tiers.FormatSize(m.Parameters), sizeOf(m), contextOf(m), tier.String(),
-				t.line(strings.Join(m.Capabilities, " ")), stateOf(m))
+			tb.add(t.line(m.Name), tiers.FormatSize(m.Parameters), sizeOf(m.Model), contextOf(m.Model), tier.String(), cmp.Or(m.Grade, "-"),
+				t.line(strings.Join(m.Capabilities, " ")), stateOf(m.Model))
 		}
 		return errors.Join(tb.write(t, true), serverErr)
 	})
+}
+
+// graded is a model with the grade of its last check.
+type graded struct {
+	ollama.Model
+	Grade string `json:"grade,omitempty"`
 }
 
 func sizeOf(m ollama.Model) string {
