@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -204,7 +205,7 @@ func (b Box) finish(e *guard.Exit, tells, told *os.File) {
 	e.Sandbox = b.Support.String()
 	var r report
 	if err == nil && len(data) > 0 {
-		err = json.Unmarshal(data, &r)
+		err = json.NewDecoder(bytes.NewReader(data)).Decode(&r) // what comes after a failure only follows from it
 	}
 	switch {
 	case err != nil || len(data) == 0:

@@ -54,7 +54,16 @@ func runInit(s spec, argv []string) error {
 	if err := s.restrict(); err != nil {
 		return err
 	}
-	pid, err := syscall.ForkExec(argv[0], argv[1:], &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
+	program, args, files := argv[0], argv[1:], []uintptr{0, 1, 2}
+	if s.Limits.AddressSpace > 0 {
+		limit := spec{Stage: stageLimit, Status: 3, Limits: Limits{AddressSpace: s.Limits.AddressSpace}}
+		own, err := limit.args(argv)
+		if err != nil {
+			return err
+		}
+		program, args, files = "/proc/self/exe", append([]string{os.Args[0]}, own...), append(files, uintptr(s.Status))
+	}
+	pid, err := syscall.ForkExec(program, args, &syscall.ProcAttr{Env: os.Environ(), Files: files})
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", argv[0], err)
 	}
@@ -80,6 +89,19 @@ func victimOfMemory() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("100
 
 // spareThreads are more than this process ever uses.
 const spareThreads = 8
+
+// limit takes the limit on memory and becomes the command. It returns only if
+// that failed.
+func (s spec) limit(argv []string) error {
+	if len(argv) < 2 {
+		return errors.New("no command was given")
+	}
+	unix.CloseOnExec(s.Status)
+	if err := lower(unix.RLIMIT_AS, uint64(s.Limits.AddressSpace)); err != nil {
+		return fmt.Errorf("limiting the address space: %w", err)
+	}
+	return fmt.Errorf("starting %s: %w", argv[0], unix.Exec(argv[0], argv[1:], os.Environ()))
+}
 
 // steady makes this process need nothing more from the kernel: the limits that
 // are for the command hold for it too, and it must not fail when they are used up.
@@ -205,7 +227,8 @@ func processes() int {
 // ownThreads is about how many threads this process has itself.
 const ownThreads = spareThreads + 8
 
-// set puts the limits on this process and so on all that it starts.
+// set puts the limits on this process and so on all that it starts, but for the
+// one on memory, see limit.
 func (l Limits) set() error {
 	for _, one := range []struct {
 		resource int
@@ -213,22 +236,30 @@ func (l Limits) set() error {
 		value    uint64
 	}{
 		{unix.RLIMIT_CPU, "processor time", uint64(l.CPU / time.Second)},
-		{unix.RLIMIT_AS, "address space", uint64(l.AddressSpace)},
 		{unix.RLIMIT_FSIZE, "file size", uint64(l.FileSize)},
-		{unix.RLIMIT_NPROC, "processes", uint64(l.Processes + ownThreads)},
+		{unix.RLIMIT_NPROC, "processes", uint64(l.Processes)},
 		{unix.RLIMIT_NOFILE, "open files", uint64(l.OpenFiles)},
 	} {
-		if one.value == 0 || one.resource == unix.RLIMIT_NPROC && l.Processes == 0 {
+		if one.value == 0 {
 			continue
 		}
-		var have unix.Rlimit
-		if err := unix.Getrlimit(one.resource, &have); err != nil {
-			return fmt.Errorf("reading the limit on %s: %w", one.name, err)
+		if one.resource == unix.RLIMIT_NPROC {
+			one.value += ownThreads
 		}
-		limit := unix.Rlimit{Cur: min(one.value, have.Max), Max: min(one.value, have.Max)}
-		if err := unix.Prlimit(0, one.resource, &limit, nil); err != nil {
+		if err := lower(one.resource, one.value); err != nil {
 			return fmt.Errorf("limiting the %s: %w", one.name, err)
 		}
 	}
 	return nil
+}
+
+// lower puts a limit on this process that it cannot raise again. It never raises
+// one itself.
+func lower(resource int, value uint64) error {
+	var have unix.Rlimit
+	if err := unix.Getrlimit(resource, &have); err != nil {
+		return err
+	}
+	limit := unix.Rlimit{Cur: min(value, have.Max), Max: min(value, have.Max)}
+	return unix.Prlimit(0, resource, &limit, nil)
 }

@@ -38,6 +38,7 @@ const marker = "__sandbox"
 const (
 	stageEnter = "enter" // in new namespaces: builds the layout, gives up all capabilities, goes on as stageInit
 	stageInit  = "init"  // restricts itself, starts the command, waits for all of it
+	stageLimit = "limit" // of a command with little memory: takes the limit that the first process could not live with
 	stageProbe = "probe" // the command of a probe: tries to break out
 )
 
@@ -98,6 +99,8 @@ func Main() {
 		s.fail(enter(s, argv))
 	case stageInit:
 		s.fail(runInit(s, argv))
+	case stageLimit:
+		s.fail(s.limit(argv))
 	case stageProbe:
 		os.Exit(s.Probe.run())
 	}
