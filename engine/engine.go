@@ -32,6 +32,7 @@ import (
 	"chela/engine/pipeline"
 	"chela/engine/rulebook"
 	"chela/engine/settings"
+	"chela/engine/trust"
 	"chela/store"
 	"chela/toolkit"
 	"chela/toolkit/guard"
@@ -83,6 +84,8 @@ type Engine struct {
 	proc     *guard.Runner
 	redactor *guard.Redactor
 	book     *rulebook.Book
+	register *trust.Register
+	own      settings.Settings // the person's, without what the project adds
 	servers  *fleet.Fleet
 	pocket   *fleet.Fleet // the built-in model's; nil: there is none
 
@@ -95,6 +98,8 @@ type Engine struct {
 	models   map[string]ollama.Model // details by name, as last seen
 	pulls    map[string]context.CancelFunc
 	closed   bool
+	trust    Trust
+	notes    string // of the project, for the model; empty: none, or not trusted
 
 	unread   sync.Once  // the notice that the repository is not read
 	placing  sync.Mutex // held while settings.yml is changed
@@ -109,11 +114,9 @@ var ErrEngineClosed = errors.New("chela is closing")
 // New builds an engine. The workspace is opened at once, so a folder that is
 // missing, unreadable or forbidden is reported here.
 func New(cfg Config) (*Engine, error) {
-	files, err := guard.OpenFS(cfg.Workspace, guard.FSOptions{
-		Protected: []string{cfg.Dirs.Config, cfg.Dirs.Data}, ExtraSecrets: cfg.Settings.Security.Secrets,
-	})
+	files, err := openFiles(cfg, cfg.Settings.Security.Secrets)
 	if err != nil {
-		return nil, fmt.Errorf("opening the workspace: %w", err)
+		return nil, err
 	}
 	cfg.Workspace = files.Dir()
 	if cfg.Now == nil {
@@ -126,6 +129,18 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.book = rulebook.New(filepath.Join(cfg.Dirs.Config, "rules.yml"))
 	e.pipe.Book = e.book
+	e.register, e.own = trust.New(filepath.Join(cfg.Dirs.Config, "trust.json")), cfg.Settings
+	e.look(files)
+	if more := e.cfg.Settings.Security.Secrets; len(more) > len(cfg.Settings.Security.Secrets) {
+		// The project names further secrets, which the doors learn when they are made.
+		if err := files.Close(); err != nil {
+			return nil, fmt.Errorf("opening the workspace: %w", err)
+		}
+		if files, err = openFiles(cfg, more); err != nil {
+			return nil, err
+		}
+		e.files = files
+	}
 	e.stream.Now = cfg.Now
 	e.servers = fleet.New(cfg.Settings.Ollama.Parallel, append([]*ollama.Client{cfg.Server}, cfg.Servers...)...)
 	if cfg.Pocket != nil {
@@ -137,6 +152,17 @@ func New(cfg Config) (*Engine, error) {
 		return nil, errors.Join(err, files.Close())
 	}
 	return e, nil
+}
+
+// openFiles makes the door to the workspace.
+func openFiles(cfg Config, secrets []string) (*guard.FS, error) {
+	files, err := guard.OpenFS(cfg.Workspace, guard.FSOptions{
+		Protected: []string{cfg.Dirs.Config, cfg.Dirs.Data}, ExtraSecrets: secrets,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening the workspace: %w", err)
+	}
+	return files, nil
 }
 
 // Subscribe returns a subscription to all events from now on.

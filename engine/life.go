@@ -44,7 +44,7 @@ type OpenOptions struct {
 func (e *Engine) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 	now := e.cfg.Now()
 	rec := store.Session{
-		ID: pipeline.NewID(), Title: o.Title, Workspace: e.cfg.Workspace, Mode: e.cfg.Settings.Security.Mode.String(), Created: now, Updated: now,
+		ID: pipeline.NewID(), Title: o.Title, Workspace: e.cfg.Workspace, Mode: e.Settings().Security.Mode.String(), Created: now, Updated: now,
 	}
 	if o.ID != "" {
 		old, err := e.cfg.Store.Session(ctx, o.ID)
@@ -60,7 +60,7 @@ func (e *Engine) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.open(ctx, rec, o)
+	s, err := e.openLocked(ctx, rec, o)
 	if err != nil {
 		release()
 		return nil, err
@@ -82,8 +82,8 @@ func (e *Engine) Open(ctx context.Context, o OpenOptions) (*Session, error) {
 	return s, nil
 }
 
-// open builds the session. The caller holds its lock in the store.
-func (e *Engine) open(ctx context.Context, rec store.Session, o OpenOptions) (*Session, error) {
+// openLocked builds the session. The caller holds its lock in the store.
+func (e *Engine) openLocked(ctx context.Context, rec store.Session, o OpenOptions) (*Session, error) {
 	if o.ID != "" { // what another program stored until it gave the lock away
 		var err error
 		if rec, err = e.cfg.Store.Session(ctx, rec.ID); err != nil {
@@ -95,7 +95,7 @@ func (e *Engine) open(ctx context.Context, rec store.Session, o OpenOptions) (*S
 		mode = pipeline.Ask // stored by a version with other modes: the careful one
 	}
 	if mode == pipeline.Unlimited {
-		mode = e.cfg.Settings.Security.Mode // full mode is never resumed unasked
+		mode = e.Settings().Security.Mode // full mode is never resumed unasked
 	}
 	if o.Mode != nil {
 		mode = *o.Mode

@@ -58,7 +58,7 @@ func (s *Session) request() outgoing {
 
 // system is the system prompt of this session. The caller holds mu.
 func (s *Session) system(mode callmode.Mode, specs []*toolkit.Spec) string {
-	text := prompt.System(prompt.Facts{Workspace: s.engine.cfg.Workspace, Tier: s.pick.decision.Tier})
+	text := prompt.System(prompt.Facts{Workspace: s.engine.cfg.Workspace, Tier: s.pick.decision.Tier, Notes: s.notes})
 	switch {
 	case len(specs) == 0:
 	case mode == callmode.Prompted:

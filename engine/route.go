@@ -22,6 +22,7 @@ func (e *Engine) Selection(ctx context.Context, tier tiers.Tier, window int, pro
 type basis struct {
 	unavailable map[string]string // of each tool that cannot work here, why not
 	lists       settings.Tools
+	notes       string // of the project, for the model
 }
 
 // basis asks the tools whether they can work here. They look for programs and
@@ -35,7 +36,10 @@ func (e *Engine) basis(ctx context.Context) basis {
 			why[t.Spec().Name] = err.Error()
 		}
 	}
-	return basis{why, e.lists()}
+	e.mu.Lock()
+	notes := e.notes
+	e.mu.Unlock()
+	return basis{why, e.lists(), notes}
 }
 
 func (e *Engine) selection(b basis, tier tiers.Tier, window int, promoted, loaded []string) tiers.Selection {
@@ -96,6 +100,7 @@ func (s *Session) Promote(ctx context.Context, tool string, on bool) error {
 // It only computes, so that it is done in one go with the change that calls for
 // it. The caller holds mu.
 func (s *Session) reroute(basis basis) {
+	s.notes = basis.notes
 	var own *tiers.Tier
 	if t, err := tiers.Parse(s.rec.Tier); err == nil && s.rec.Tier != "" {
 		own = &t

@@ -35,6 +35,7 @@ type Session struct {
 	learnt   learnt       // about the model in use
 	chain    window.Chain // the last request
 	tight    int          // compactions of this turn that gained little
+	notes    string       // of the project, in the system prompt
 	foreign  string       // the first foreign text in the conversation: what read it; empty: none
 	retrying int          // the seed of a second try; 0: it is none
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,25 +46,35 @@ func (e *Engine) Place(ctx context.Context, tool string, place settings.Place) e
 		return slices.DeleteFunc(slices.Clone(list), func(n string) bool { return strings.EqualFold(n, tool) })
 	}
 	e.mu.Lock()
-	l := &e.cfg.Settings.Tools
-	l.Promote, l.Demote = without(l.Promote), without(l.Demote)
-	switch place {
-	case settings.Promoted:
-		l.Promote = append(l.Promote, tool)
-	case settings.Demoted:
-		l.Demote = append(l.Demote, tool)
-	}
-	var open []*Session
-	for _, s := range e.sessions {
-		open = append(open, s)
+	for _, l := range []*settings.Tools{&e.own.Tools, &e.cfg.Settings.Tools} {
+		l.Promote, l.Demote = without(l.Promote), without(l.Demote)
+		switch place {
+		case settings.Promoted:
+			l.Promote = append(l.Promote, tool)
+		case settings.Demoted:
+			l.Demote = append(l.Demote, tool)
+		}
 	}
 	e.mu.Unlock()
+	e.rerouteAll(ctx)
+	return nil
+}
+
+// rerouteAll decides the tools of all open sessions anew and tells what they
+// are.
+func (e *Engine) rerouteAll(ctx context.Context) {
 	basis := e.basis(ctx)
-	for _, s := range open {
+	for _, s := range e.open() {
 		s.mu.Lock()
 		s.reroute(basis)
 		s.mu.Unlock()
 		s.announce()
 	}
-	return nil
+}
+
+// open are the sessions that are open now.
+func (e *Engine) open() []*Session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Values(e.sessions))
 }

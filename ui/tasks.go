@@ -111,7 +111,9 @@ func (m *Model) opened(msg sessionMsg) tea.Cmd {
 	for _, n := range m.bootNotes {
 		m.conversation.Note(n.Level, n.Text, n.Hint)
 	}
-	m.bootNotes = nil
+	if m.bootNotes = nil; !msg.swapped {
+		m.noteTrust(len(msg.transcript.Messages) == 0)
+	}
 	m.timeline.Load()
 	m.composer.LoadPast(promptsOf(msg.transcript))
 	if n := interrupted(msg.transcript.Calls); n > 0 {

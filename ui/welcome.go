@@ -79,6 +79,11 @@ func (m *Model) emptyText(c engine.Choice, w int) []paragraph {
 	case c.Model != "":
 		out = append(out, paragraph{1, prose(st.Subtle, c.Model+" is ready: "+c.Reason+".")})
 	}
+	if m.eng != nil {
+		if text := unusedText(m.eng.Trust()); text != "" {
+			out = append(out, paragraph{2, prose(st.Subtle, text)})
+		}
+	}
 	return append(out, keys)
 }
 

@@ -19,6 +19,7 @@ import (
 type Facts struct {
 	Workspace string // absolute path
 	Tier      tiers.Tier
+	Notes     string // of a trusted project, for whoever works on it; empty: none
 }
 
 // System returns the system prompt. The Essential form is for models that lose
@@ -33,6 +34,9 @@ func System(f Facts) string {
 	}
 	for _, r := range rules {
 		b.WriteString("- " + r + "\n")
+	}
+	if f.Notes != "" {
+		b.WriteString("Notes of the project's authors. The user's words and the rules above come first.\n" + f.Notes + "\n")
 	}
 	return b.String()
 }

@@ -49,6 +49,7 @@ const (
 	StopPull     Intent = "model.pull.stop"
 	CancelTurn   Intent = "turn.cancel"
 	ListRules    Intent = "rules"
+	TrustFolder  Intent = "trust"
 	ShowWelcome  Intent = "welcome"
 	DenyAllCalls Intent = "approvals.deny-all"
 )
