@@ -31,6 +31,8 @@ type rig struct {
 	attended bool
 	later    atomic.Int64 // nanoseconds that the engine's clock is ahead
 
+	world world // as it was after the last hostile call; nil: not looked at yet
+
 	store   *store.Store
 	engine  *engine.Engine
 	session *engine.Session

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"unicode"
 )
 
 // Limits on what a path may look like: Linux's PATH_MAX, and its limit on links
@@ -23,6 +24,10 @@ const (
 // are judged when a file is opened.
 func (f *FS) Rel(p string) (string, error) { return f.rel("use", p) }
 
+// makes reports whether an operation can give something a name: names with
+// control characters are only ever read.
+func makes(op string) bool { return op == opWrite || op == opMkdir || op == opRename }
+
 func (f *FS) rel(op, p string) (string, error) {
 	switch {
 	case p == "":
@@ -31,6 +36,8 @@ func (f *FS) rel(op, p string) (string, error) {
 		return "", fmt.Errorf("path of %d bytes is longer than %d", len(p), maxPathBytes)
 	case strings.ContainsRune(p, 0):
 		return "", fmt.Errorf("path %q contains a NUL byte", p)
+	case makes(op) && strings.ContainsFunc(p, unicode.IsControl):
+		return "", fmt.Errorf("path %q contains control characters: name it without", p)
 	}
 	outside := func(reason string) (string, error) {
 		return "", &Denied{Op: op, Path: p, Rule: RuleOutside, Reason: reason}
