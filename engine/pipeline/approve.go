@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"chela/engine/event"
 	"chela/store"
@@ -11,9 +12,11 @@ import (
 
 // ask puts a call into the approval queue. It does not wait.
 func (p *Pipeline) ask(ctx context.Context, s *step, d Decision) error {
+	// A rule that holds a secret would keep it.
+	offers := slices.DeleteFunc(Offers(s.plan), func(r store.Rule) bool { return s.redact(r.Pattern) != r.Pattern })
 	pending := Pending{
 		ID: NewID(), Session: s.env.Session, Call: s.rec.ID, Turn: s.env.Turn, Plan: s.plan,
-		Reasons: d.Reasons, Asked: p.now(), Offers: Offers(s.plan),
+		Reasons: d.Reasons, Asked: p.now(), Offers: offers,
 	}
 	if err := p.Store.AskApproval(context.WithoutCancel(ctx), store.Approval{
 		ID: pending.ID, Call: s.rec.ID, Session: s.env.Session, PlanHash: s.plan.Hash, Asked: pending.Asked,

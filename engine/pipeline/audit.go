@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -23,9 +22,6 @@ const (
 	auditText    = 400  // characters of the summary and of each reason
 	auditReasons = 8
 	auditFiles   = 50
-	// auditScan is how many bytes of the arguments are searched for secrets: what
-	// is kept is far less, and a file's content may be megabytes.
-	auditScan = 32 << 10
 )
 
 // intent is the audit's row about a call that is about to run.
@@ -37,12 +33,8 @@ func (p *Pipeline) intent(s *step) store.AuditEntry {
 
 // tell adds what was asked for, and why it was decided so.
 func (p *Pipeline) tell(s *step, e *store.AuditEntry) {
-	args := cmp.Or(s.rec.Args, s.rec.Emitted)
-	if len(args) > auditScan {
-		args = args[:auditScan] // no longer JSON, and searched as text
-	}
-	e.Args = s.brief(string(s.redactRaw(json.RawMessage(args))), auditArgs)
-	e.Summary, e.Reasons = s.brief(s.redact(s.rec.Summary), auditText), s.reasons()
+	args := cmp.Or(s.rec.Args, s.rec.Emitted) // without secrets already, as all of rec
+	e.Args, e.Summary, e.Reasons = s.brief(args, auditArgs), s.brief(s.rec.Summary, auditText), s.reasons()
 }
 
 // outcome is the audit's row about how a call ended. One that was not even
@@ -64,14 +56,14 @@ func (p *Pipeline) outcome(s *step, fault *toolkit.Error, changed []toolkit.Chan
 			e.Changed = append(e.Changed, fmt.Sprintf("and %d more", len(changed)-i))
 			break
 		}
-		e.Changed = append(e.Changed, s.brief(s.redact(c.Kind+" "+c.Path), auditText))
+		e.Changed = append(e.Changed, s.brief(c.Kind+" "+c.Path, auditText))
 	}
 	return e
 }
 
 func (p *Pipeline) entry(s *step, kind string) store.AuditEntry {
 	return store.AuditEntry{
-		Kind: kind, At: p.now().UnixNano(), Session: s.rec.Session, Turn: s.rec.Turn, Call: s.rec.ID, Tool: s.brief(s.redact(s.rec.Tool), auditText),
+		Kind: kind, At: p.now().UnixNano(), Session: s.rec.Session, Turn: s.rec.Turn, Call: s.rec.ID, Tool: s.brief(s.rec.Tool, auditText),
 		Origin: s.rec.Origin, PlanHash: s.rec.PlanHash, Level: s.rec.Level, Decision: s.rec.Decision, DecidedBy: s.rec.DecidedBy, Rule: s.rec.Rule,
 	}
 }
@@ -79,7 +71,7 @@ func (p *Pipeline) entry(s *step, kind string) store.AuditEntry {
 func (s *step) reasons() []string {
 	var out []string
 	for _, r := range s.rec.Reasons[:min(len(s.rec.Reasons), auditReasons)] {
-		out = append(out, s.brief(s.redact(r), auditText))
+		out = append(out, s.brief(r, auditText))
 	}
 	return out
 }

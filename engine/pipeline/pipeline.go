@@ -8,6 +8,8 @@
 //   - What was judged and shown is what runs: the plan is sealed before the
 //     question and checked before it is executed; if a file it relies on
 //     changed, it does not run.
+//   - What is stored holds no secret that the workspace's redactor knows, also
+//     not in arguments and plans.
 //   - Decision and result are in the store before their events are published,
 //     and before a call with an effect runs.
 //   - Before a call runs the audit says that it will, and afterwards what became
@@ -108,7 +110,9 @@ type Outcome struct {
 type step struct {
 	env    Env
 	tool   toolkit.Tool
-	rec    store.Call
+	rec    store.Call      // as it is stored: without secrets
+	sent   json.RawMessage // the arguments as emitted
+	args   json.RawMessage // the arguments as validated: what is planned
 	plan   toolkit.Plan
 	doubt  string
 	refuse string

@@ -108,6 +108,12 @@ func (p *Pipeline) finish(ctx context.Context, s *step, state store.CallState, r
 	if err != nil {
 		return fmt.Errorf("recording the result of %s: %w", s.rec.Tool, err)
 	}
+	if data != nil {
+		res.Data = data // what the tool made may hold secrets
+	}
+	for i := range res.Changed {
+		res.Changed[i].Path = s.redact(res.Changed[i].Path)
+	}
 	s.rec.State, s.rec.ReturnedAt, s.rec.Output, s.rec.Data = state, p.now(), shown, data
 	if shown != full {
 		s.rec.Full = full
@@ -161,6 +167,14 @@ func (s *step) redact(text string) string {
 		return text
 	}
 	return s.env.Workspace.Secret.Text(text)
+}
+
+func (s *step) redactAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = s.redact(t)
+	}
+	return out
 }
 
 // redactJSON redacts a result's data.

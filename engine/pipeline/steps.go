@@ -18,7 +18,7 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 	if c.ID == "" {
 		c.ID = NewID()
 	}
-	s := &step{env: env, doubt: c.Doubt, refuse: c.Refuse}
+	s := &step{env: env, doubt: c.Doubt, refuse: c.Refuse, sent: c.Args}
 	tool, repaired, known := p.Tools.Resolve(c.Name)
 	if p.Strict && repaired != "" {
 		tool, repaired, known = nil, "", false
@@ -29,12 +29,12 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 	}
 	s.out = Outcome{Call: c.ID, Tool: name, Args: c.Args}
 	s.rec = store.Call{
-		ID: c.ID, Session: env.Session, Turn: env.Turn, Tool: name, Origin: string(c.Origin),
-		State: store.CallEmitted, Emitted: string(c.Args), EmittedAt: p.now(),
+		ID: c.ID, Session: env.Session, Turn: env.Turn, Tool: s.redact(name), Origin: string(c.Origin),
+		State: store.CallEmitted, Emitted: string(s.redactRaw(c.Args)), EmittedAt: p.now(),
 	}
 	for _, note := range []string{c.Note, repaired} {
 		if note != "" {
-			s.rec.Repairs = append(s.rec.Repairs, note)
+			s.rec.Repairs = append(s.rec.Repairs, s.redact(note))
 		}
 	}
 	if err := p.save(ctx, s); err != nil {
@@ -65,11 +65,13 @@ func (p *Pipeline) unknown(name string) *toolkit.Error {
 
 // validate is step 2.
 func (p *Pipeline) validate(ctx context.Context, s *step) error {
-	args, repairs, fault := validate(s.tool.Spec(), json.RawMessage(s.rec.Emitted))
+	args, repairs, fault := validate(s.tool.Spec(), s.sent)
 	if p.Strict && fault == nil && len(repairs) > 0 {
 		fault = complain(s.tool.Spec(), nil, toolkit.CodeInvalid, strings.Join(repairs, "; "))
 	}
-	s.rec.Repairs = append(s.rec.Repairs, repairs...)
+	for _, note := range repairs {
+		s.rec.Repairs = append(s.rec.Repairs, s.redact(note))
+	}
 	if fault == nil && s.env.Before != nil {
 		s.out.Args = args
 		fault = s.env.Before(s.tool.Spec().Name, args)
@@ -77,7 +79,7 @@ func (p *Pipeline) validate(ctx context.Context, s *step) error {
 	if fault != nil {
 		return p.invalid(ctx, s, fault)
 	}
-	s.rec.Args, s.out.Args = string(args), args
+	s.args, s.out.Args, s.rec.Args = args, args, string(s.redactRaw(args))
 	// Stored together with the judgement that follows at once.
 	s.rec.State, s.rec.ValidatedAt = store.CallValidated, p.now()
 	s.env.Publish(event.CallValidated{Call: s.rec.ID, Args: args, Repairs: s.rec.Repairs})
@@ -103,7 +105,7 @@ func (p *Pipeline) judge(ctx context.Context, s *step) error {
 // decide plans the call and asks the judge. A plan that fails for a reason
 // other than the floor ends the call here.
 func (p *Pipeline) decide(ctx context.Context, s *step) (Decision, error) {
-	c := considered{tool: s.tool, args: json.RawMessage(s.rec.Args), origin: toolkit.Origin(s.rec.Origin), doubt: s.doubt}
+	c := considered{tool: s.tool, args: s.args, origin: toolkit.Origin(s.rec.Origin), doubt: s.doubt}
 	fault, err := p.consider(ctx, s.env, &c)
 	switch {
 	case err != nil:
@@ -180,8 +182,8 @@ func (p *Pipeline) apply(ctx context.Context, s *step, d Decision) error {
 	if err != nil {
 		return fmt.Errorf("recording the plan of %s: %w", s.rec.Tool, err)
 	}
-	s.rec.Plan, s.rec.PlanHash, s.rec.Summary, s.rec.Level = plan, s.plan.Hash, s.plan.Summary, s.plan.Level.String()
-	s.rec.Decision, s.rec.Reasons, s.rec.DecidedBy, s.rec.Rule = d.Verdict.String(), d.Reasons, d.By, d.Rule
+	s.rec.Plan, s.rec.PlanHash, s.rec.Summary, s.rec.Level = s.redactRaw(plan), s.plan.Hash, s.redact(s.plan.Summary), s.plan.Level.String()
+	s.rec.Decision, s.rec.Reasons, s.rec.DecidedBy, s.rec.Rule = d.Verdict.String(), s.redactAll(d.Reasons), d.By, d.Rule
 	s.rec.JudgedAt, s.out.Decision = p.now(), d.Verdict.String()
 	if d.Verdict == Asks {
 		s.rec.State = store.CallWaiting
