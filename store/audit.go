@@ -91,13 +91,20 @@ func parseLink(s string) (link, error) {
 	return link{seq, hash}, nil
 }
 
+const (
+	headSQL   = `SELECT (SELECT value FROM settings WHERE key = ?), max(seq), hash FROM audit`
+	appendSQL = `INSERT INTO audit (seq, body, prev, hash) VALUES (?, ?, ?, ?)`
+	anchorSQL = `INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`
+)
+
 // head returns where the chain ends: where the anchor says so, else its last
 // row. Rows that are missing before the anchor stay missing; rows behind it,
 // which the store did not write, stay and are counted, and break the chain.
-func head(ctx context.Context, tx *sql.Tx) (link, error) {
+func (s *Store) head(ctx context.Context, tx *sql.Tx) (link, error) {
 	var anchor, hash sql.NullString
 	var seq sql.NullInt64
-	if err := tx.QueryRowContext(ctx, `SELECT (SELECT value FROM settings WHERE key = ?), max(seq), hash FROM audit`, auditHead).Scan(&anchor, &seq, &hash); err != nil {
+	if err := s.row(ctx, tx, headSQL, auditHead).Scan(&anchor, &seq, &hash); err != nil {
 		return link{}, err
 	}
 	if !anchor.Valid {
@@ -110,18 +117,18 @@ func head(ctx context.Context, tx *sql.Tx) (link, error) {
 
 // appendAudit adds rows to the chain, in a transaction that holds the write
 // lock: two programs make one chain.
-func appendAudit(ctx context.Context, tx *sql.Tx, entries ...AuditEntry) error {
+func (s *Store) appendAudit(ctx context.Context, tx *sql.Tx, entries ...AuditEntry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	if err := appendChain(ctx, tx, entries); err != nil {
+	if err := s.appendChain(ctx, tx, entries); err != nil {
 		return fmt.Errorf("%w: %w", ErrAudit, explain(err))
 	}
 	return nil
 }
 
-func appendChain(ctx context.Context, tx *sql.Tx, entries []AuditEntry) error {
-	last, err := head(ctx, tx)
+func (s *Store) appendChain(ctx context.Context, tx *sql.Tx, entries []AuditEntry) error {
+	last, err := s.head(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -132,24 +139,26 @@ func appendChain(ctx context.Context, tx *sql.Tx, entries []AuditEntry) error {
 			return err
 		}
 		hash := chain(last.hash, string(body))
-		if _, err := tx.ExecContext(ctx, `INSERT INTO audit (seq, body, prev, hash) VALUES (?, ?, ?, ?)`, e.Seq, string(body), last.hash, hash); err != nil {
+		if err := s.exec(ctx, tx, appendSQL, e.Seq, string(body), last.hash, hash); err != nil {
 			return err
 		}
 		last = link{e.Seq, hash}
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`, auditHead, last.String(), entries[len(entries)-1].At)
-	return err
+	return s.exec(ctx, tx, anchorSQL, auditHead, last.String(), entries[len(entries)-1].At)
 }
 
 // PutAudited stores a call as PutCall does, and rows of the audit with it: both
 // are stored or neither. When the audit is at fault, the error wraps ErrAudit.
 func (s *Store) PutAudited(ctx context.Context, c Call, entries ...AuditEntry) (Call, error) {
+	s.ready(ctx, putCallSQL)
+	if len(entries) > 0 {
+		s.ready(ctx, headSQL, appendSQL, anchorSQL)
+	}
 	err := s.tx(ctx, "storing call "+c.ID, func(tx *sql.Tx) error {
-		if err := putCall(ctx, tx, &c); err != nil {
+		if err := s.putCall(ctx, tx, &c); err != nil {
 			return err
 		}
-		return appendAudit(ctx, tx, entries...)
+		return s.appendAudit(ctx, tx, entries...)
 	})
 	return c, err
 }
@@ -226,7 +235,7 @@ func (s *Store) PruneAudit(ctx context.Context, before, now time.Time) (int, err
 		if err != nil {
 			return err
 		}
-		if err := appendAudit(ctx, tx, AuditEntry{Kind: AuditPruned, At: nanos(now), UpTo: upto.seq, UpToHash: upto.hash}); err != nil {
+		if err := s.appendAudit(ctx, tx, AuditEntry{Kind: AuditPruned, At: nanos(now), UpTo: upto.seq, UpToHash: upto.hash}); err != nil {
 			return err
 		}
 		res, err := tx.ExecContext(ctx, `DELETE FROM audit WHERE seq <= ?`, upto.seq)

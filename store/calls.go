@@ -72,14 +72,10 @@ type Call struct {
 // PutCall stores a call as it stands and returns it with its place in the
 // session. A call whose stored state is final is not changed again.
 func (s *Store) PutCall(ctx context.Context, c Call) (Call, error) {
-	err := s.tx(ctx, "storing call "+c.ID, func(tx *sql.Tx) error {
-		return putCall(ctx, tx, &c)
-	})
-	return c, err
+	return s.PutAudited(ctx, c)
 }
 
-func putCall(ctx context.Context, tx *sql.Tx, c *Call) error {
-	row := tx.QueryRowContext(ctx, `
+const putCallSQL = `
 		INSERT INTO calls (id, session, turn, seq, tool, origin, state, emitted, args, repairs, plan, plan_hash, summary, level,
 			decision, reasons, decided_by, rule, output, full_output, data, error, changed,
 			emitted_at, validated_at, judged_at, run_at, returned_at)
@@ -91,7 +87,10 @@ func putCall(ctx context.Context, tx *sql.Tx, c *Call) error {
 			full_output=excluded.full_output, data=excluded.data, error=excluded.error, changed=excluded.changed,
 			validated_at=excluded.validated_at, judged_at=excluded.judged_at, run_at=excluded.run_at, returned_at=excluded.returned_at
 		WHERE calls.state NOT IN ('done', 'failed', 'denied', 'interrupted', 'cancelled')
-		RETURNING seq`,
+		RETURNING seq`
+
+func (s *Store) putCall(ctx context.Context, tx *sql.Tx, c *Call) error {
+	row := s.row(ctx, tx, putCallSQL,
 		c.ID, c.Session, c.Turn, c.Tool, c.Origin, string(c.State), c.Emitted, c.Args, list(c.Repairs), string(c.Plan), c.PlanHash, c.Summary, c.Level,
 		c.Decision, list(c.Reasons), c.DecidedBy, c.Rule, c.Output, c.Full, string(c.Data), string(c.Error), string(c.Changed),
 		nanos(c.EmittedAt), nanos(c.ValidatedAt), nanos(c.JudgedAt), nanos(c.RunAt), nanos(c.ReturnedAt))
@@ -169,7 +168,7 @@ func (s *Store) Interrupt(ctx context.Context, session string, now time.Time) ([
 		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 			return err
 		}
-		return appendAudit(ctx, tx, interrupted(open, now)...)
+		return s.appendAudit(ctx, tx, interrupted(open, now)...)
 	})
 	return open, err
 }

@@ -28,6 +28,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -44,6 +45,9 @@ type Store struct {
 	write     *sql.DB // one connection
 	read      *sql.DB
 	recovered string
+
+	mu    sync.Mutex
+	stmts map[string]*sql.Stmt // of the write connection, by their text
 }
 
 // busyTimeout is how long a writer waits for another program's write.
@@ -90,7 +94,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 	}
 	f.Close()
 
-	s := &Store{path: path}
+	s := &Store{path: path, stmts: map[string]*sql.Stmt{}}
 	dsn := func(extra string) string {
 		q := url.Values{}
 		q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
@@ -162,6 +166,46 @@ func (s *Store) tx(ctx context.Context, what string, f func(*sql.Tx) error) erro
 		return fmt.Errorf("%s: %w", what, explain(err))
 	}
 	return nil
+}
+
+// ready prepares statements that are run again and again: SQLite takes longer to
+// read one than to run it. It must be called outside a transaction, which holds
+// the only connection. What cannot be prepared fails when it is run.
+func (s *Store) ready(ctx context.Context, queries ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range queries {
+		if s.stmts[q] == nil {
+			if stmt, err := s.write.PrepareContext(ctx, q); err == nil {
+				s.stmts[q] = stmt
+			}
+		}
+	}
+}
+
+// row runs a statement that gives one row, prepared if it is ready.
+func (s *Store) row(ctx context.Context, tx *sql.Tx, q string, args ...any) *sql.Row {
+	s.mu.Lock()
+	stmt := s.stmts[q]
+	s.mu.Unlock()
+	if stmt == nil {
+		return tx.QueryRowContext(ctx, q, args...)
+	}
+	return tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
+}
+
+// exec runs a statement that gives none, prepared if it is ready.
+func (s *Store) exec(ctx context.Context, tx *sql.Tx, q string, args ...any) error {
+	s.mu.Lock()
+	stmt := s.stmts[q]
+	s.mu.Unlock()
+	var err error
+	if stmt == nil {
+		_, err = tx.ExecContext(ctx, q, args...)
+	} else {
+		_, err = tx.StmtContext(ctx, stmt).ExecContext(ctx, args...)
+	}
+	return err
 }
 
 func ignoreDone(err error) error {
