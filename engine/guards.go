@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
@@ -26,6 +27,9 @@ func (e *Engine) openGuards() error {
 	e.proc = guard.NewRunner(e.files, guard.RunnerOptions{Confine: e.confine, Level: e.sandboxLevel})
 	if e.cfg.Settings.Security.Sandbox == sandboxOn {
 		e.proc = e.proc.InSandbox()
+	}
+	if e.cfg.Attended {
+		e.goRun("looking for a sandbox", func(ctx context.Context) { e.Sandbox(ctx) }) // for SandboxStatus
 	}
 	e.redactor = guard.NewRedactor(os.Environ(), nil)
 	return nil

@@ -35,6 +35,25 @@ func (e *Engine) Boxed(m pipeline.Mode) bool {
 	return m == pipeline.Sandbox || e.cfg.Settings.Security.Sandbox == sandboxOn
 }
 
+// SandboxStatus is what a status line says in a mode, such as
+// "sandbox: bwrap+landlock7"; empty where commands run in none. It does not
+// wait: until the first probe has ended it says that it is being looked at. With
+// a person at the screen that begins with the engine.
+func (e *Engine) SandboxStatus(m pipeline.Mode) string {
+	const label = "sandbox: "
+	if !e.Boxed(m) {
+		return ""
+	}
+	if e.cfg.Settings.Security.Sandbox == sandboxOff {
+		return label + sandbox.Support{}.String()
+	}
+	s, ok := sandbox.Known()
+	if !ok {
+		return label + "checking"
+	}
+	return label + s.String()
+}
+
 // sandboxLevel says for people what a sandboxed command runs in.
 func (e *Engine) sandboxLevel() string {
 	s := e.Sandbox(e.ctx)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,10 +22,17 @@ import (
 // maxProbe bounds all of a probe. It takes some tenths of a second.
 const maxProbe = 10 * time.Second
 
-var probed struct {
-	sync.Mutex
-	done  bool
-	found Support
+var (
+	probing sync.Mutex
+	probed  atomic.Pointer[Support]
+)
+
+// Known is what Probe found, without waiting; false: it has not ended yet.
+func Known() (Support, bool) {
+	if s := probed.Load(); s != nil {
+		return *s, true
+	}
+	return Support{}, false
 }
 
 // Probe finds out what this machine can do, by running trials in each layer and
@@ -32,16 +40,16 @@ var probed struct {
 // leaves no file and no process behind. A probe that its context ended is
 // repeated by the next call.
 func Probe(ctx context.Context) Support {
-	probed.Lock()
-	defer probed.Unlock()
-	if probed.done {
-		return probed.found
+	probing.Lock()
+	defer probing.Unlock()
+	if s, ok := Known(); ok {
+		return s
 	}
 	limited, cancel := context.WithTimeout(ctx, maxProbe)
 	defer cancel()
 	s := probe(limited, order(os.Geteuid()))
 	if ctx.Err() == nil {
-		probed.done, probed.found = true, s
+		probed.Store(&s)
 	}
 	return s
 }
@@ -147,22 +155,39 @@ func (l *lab) close() {
 	_ = os.RemoveAll(l.dir)
 }
 
-// layers tries each layer that a process can put on itself, alone.
+// layers tries the layers that a process can put on itself, without any other:
+// all together, and one by one where not all hold.
 func (l *lab) layers(ctx context.Context) Support {
-	var s Support
-	if version := landlockVersion(); version > 0 {
-		o, err := l.alone(ctx, spec{Landlock: version, Writable: []string{l.trial.Inside}})
-		if err == nil && o.Writes && o.NoWrite && o.NoNewPrivs {
-			s.Landlock = version
+	version, limits := landlockVersion(), Limits{FileSize: l.trial.Size}
+	if version > 0 {
+		if s := l.held(ctx, spec{Landlock: version, Seccomp: true, Limits: limits}); s.Landlock > 0 && s.Seccomp && s.Limits {
+			return s
 		}
 	}
-	if o, err := l.alone(ctx, spec{Seccomp: true}); err == nil && o.NoFamily && o.NoUserNS && o.NoNewPrivs {
-		s.Seccomp = true
+	s := Support{
+		Seccomp: l.held(ctx, spec{Seccomp: true}).Seccomp,
+		Limits:  l.held(ctx, spec{Limits: limits}).Limits,
 	}
-	if o, err := l.alone(ctx, spec{Limits: Limits{FileSize: l.trial.Size}}); err == nil && o.SizeHolds {
-		s.Limits = true
+	if version > 0 {
+		s.Landlock = l.held(ctx, spec{Landlock: version}).Landlock
 	}
 	return s
+}
+
+// held is which layers of a spec held.
+func (l *lab) held(ctx context.Context, s spec) Support {
+	if s.Landlock > 0 {
+		s.Writable = []string{l.trial.Inside}
+	}
+	o, err := l.alone(ctx, s)
+	if err != nil || !o.NoNewPrivs {
+		return Support{}
+	}
+	held := Support{Seccomp: s.Seccomp && o.NoFamily && o.NoUserNS, Limits: s.Limits.FileSize > 0 && o.SizeHolds}
+	if s.Landlock > 0 && o.Writes && o.NoWrite {
+		held.Landlock = s.Landlock
+	}
+	return held
 }
 
 // alone runs the trial with nothing but what a spec says.
