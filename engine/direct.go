@@ -14,12 +14,16 @@ import (
 // session, cancels the call, and that is recorded. The error is only ever the
 // store's, or ErrClosed; how the call itself went is in the outcome.
 func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage) (pipeline.Outcome, error) {
-	return s.CallAs(ctx, toolkit.FromPerson, tool, args)
+	return s.call(ctx, pipeline.Call{Name: tool, Args: args, Origin: toolkit.FromPerson})
 }
 
 // CallAs is Call for another origin: a schedule, or another session. A call of
 // a model belongs to a turn, and comes through one.
 func (s *Session) CallAs(ctx context.Context, origin toolkit.Origin, tool string, args json.RawMessage) (pipeline.Outcome, error) {
+	return s.call(ctx, pipeline.Call{Name: tool, Args: args, Origin: origin})
+}
+
+func (s *Session) call(ctx context.Context, c pipeline.Call) (pipeline.Outcome, error) {
 	s.mu.Lock()
 	if s.life.closing() {
 		s.mu.Unlock()
@@ -31,7 +35,7 @@ func (s *Session) CallAs(ctx context.Context, origin toolkit.Origin, tool string
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life.ctx, cancel)() // closing the session cancels it too
-	out, err := s.engine.pipe.Do(ctx, s.env(0), []pipeline.Call{{Name: tool, Args: args, Origin: origin}})
+	out, err := s.engine.pipe.Do(ctx, s.env(0), []pipeline.Call{c})
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}

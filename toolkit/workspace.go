@@ -33,6 +33,9 @@ type Workspace struct {
 	// Shelf is the catalogue as the session has it; nil outside of one.
 	Shelf Shelf
 
+	// Past is what calls changed here; nil where nothing is recorded.
+	Past Past
+
 	// Budget is how many characters of output the model can take now; a tool
 	// that can choose what to leave out (a window of a file, the first matches)
 	// stays under it. What is still too long is cut by the pipeline.

@@ -82,7 +82,8 @@ type Env struct {
 
 // Call is one call as it came out of the model, or from a person.
 type Call struct {
-	ID     string // empty: a new one is made
+	ID     string       // empty: a new one is made
+	Tool   toolkit.Tool // one that is in no registry, such as undo; nil: that of the name
 	Name   string
 	Args   json.RawMessage
 	Origin toolkit.Origin

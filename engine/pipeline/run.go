@@ -43,9 +43,16 @@ func (p *Pipeline) run(ctx context.Context, s *step) error {
 	limit := p.timeout()
 	rctx, cancel := context.WithTimeoutCause(ctx, limit, errDeadline)
 	defer cancel()
+	paths, err := p.snapshot(ctx, s)
+	if err != nil {
+		return p.finish(ctx, s, store.CallFailed, toolkit.Result{}, toolkit.Errorf(toolkit.CodeExecution, "%s was not run: what it changes cannot be kept for undoing: %w.", s.rec.Tool, err))
+	}
 	res, err := runSafely(rctx, s, func(pr toolkit.Progress) {
 		s.env.Publish(event.CallProgress{Call: s.rec.ID, Text: s.redact(pr.Text)})
 	})
+	if kept := p.noteAfter(ctx, s, paths); kept != nil {
+		return kept
+	}
 	var floor *guard.Denied
 	switch {
 	case err == nil:

@@ -23,6 +23,9 @@ func (p *Pipeline) emit(ctx context.Context, env Env, c Call) (*step, error) {
 	if p.Strict && repaired != "" {
 		tool, repaired, known = nil, "", false
 	}
+	if c.Tool != nil {
+		tool, repaired, known = c.Tool, "", true
+	}
 	name := c.Name
 	if known {
 		s.tool, name = tool, tool.Spec().Name
