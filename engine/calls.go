@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -198,7 +199,7 @@ func (s *Session) unread(a *answer, err error) found {
 func (s *Session) rescue(a *answer) found {
 	r := rescue.Parse(a.Text, rescue.Options{Tools: a.specs, Done: a.Stats.DoneReason, Thinking: a.Thinking})
 	if len(r.Calls) == 0 {
-		return found{}
+		return s.misnamed(a)
 	}
 	f := found{fault: callmode.Rescued}
 	for _, c := range r.Calls {
@@ -209,6 +210,38 @@ func (s *Session) rescue(a *answer) found {
 	if t := strings.TrimSpace(r.Thinking); t != "" && a.Thinking == "" {
 		a.Thinking = t
 	}
+	return f
+}
+
+// wholeCall is an answer that is one JSON object, fenced or not.
+var wholeCall = regexp.MustCompile("(?s)^\\s*(?:```(?:json|tool_call)?\\s*)?(\\{.*\\})\\s*(?:```\\s*)?$")
+
+// misnamed takes an answer that is nothing but a call of a tool that does not
+// exist for one: taken for the answer it would end the turn with nothing done.
+// Nothing runs, and the model is told the nearest names.
+func (s *Session) misnamed(a *answer) found {
+	m := wholeCall.FindStringSubmatch(a.Text)
+	if m == nil || a.Stats.DoneReason != "stop" || len(a.specs) == 0 {
+		return found{}
+	}
+	var call struct {
+		Name       string         `json:"name"`
+		Arguments  map[string]any `json:"arguments"`
+		Parameters map[string]any `json:"parameters"`
+	}
+	dec := json.NewDecoder(strings.NewReader(m[1]))
+	dec.DisallowUnknownFields()
+	if dec.Decode(&call) != nil || dec.More() || call.Name == "" || (call.Arguments == nil) == (call.Parameters == nil) || call.Parameters["properties"] != nil {
+		return found{}
+	}
+	if _, _, known := s.engine.cfg.Tools.Resolve(call.Name); known {
+		return found{} // package rescue had its reasons
+	}
+	const why = "written in the model's text, and there is no such tool"
+	f := found{tool: call.Name, calls: []pipeline.Call{{
+		ID: pipeline.NewID(), Name: call.Name, Args: []byte("{}"), Origin: toolkit.FromRescue, Doubt: why, Note: why + ": " + excerpt(a.Text),
+	}}}
+	a.Text = ""
 	return f
 }
 

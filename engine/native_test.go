@@ -176,3 +176,31 @@ func TestACallThatTheServerCannotReadIsReadFromTheRawTokens(t *testing.T) {
 	}
 	wellFormed(t, r.last())
 }
+
+func TestAnAnswerThatIsACallOfNoToolIsToldTheNearest(t *testing.T) {
+	for text, called := range map[string]bool{
+		`{"name": "create_or_overwrite", "arguments": {"path": "a"}}`:                                      true,
+		"```json\n{\"name\": \"teleport\", \"parameters\": {}}\n```":                                       true,
+		`{"name": "my-package", "version": "1.0.0"}`:                                                       false,
+		`{"name": "teleport", "parameters": {"type": "object", "properties": {"to": {"type": "string"}}}}`: false,
+		`A call looks like this: {"name": "teleport", "arguments": {}}`:                                    false,
+		"```json\n{\"name\": \"teleport\", \"arguments\": {}}\n```\nThat is the form.":                     false,
+	} {
+		r := newRig(t, nil)
+		s := r.open(engine.OpenOptions{})
+		r.srv.Reply().Text(text)
+		if called {
+			r.srv.Reply().Text("Then not.")
+		}
+		end, all := r.turn(s, "hello")
+		returned := bodies[event.CallReturned](all)
+		if end.Reason != event.EndedDone || (len(returned) == 1) != called {
+			t.Errorf("%s: ended %+v after %+v", text, end, returned)
+			continue
+		}
+		if called {
+			says(t, "what the model reads", returned[0].Output, "there is no tool", "The nearest are")
+			wellFormed(t, r.last())
+		}
+	}
+}

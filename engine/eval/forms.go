@@ -40,6 +40,15 @@ func forms() []Task {
 			return true
 		}),
 		fewCalls("three calls as text in a row"),
+		create("a name that no tool has, as text", func(x *Exchange) bool {
+			if !x.calling() || !x.pure() {
+				return false
+			}
+			x.write("<tool_call>", "```json\n{\"name\": \"create_or_overwrite\", \"arguments\": "+x.Calls[0].Args+"}\n```")
+			return true
+		}),
+		atOnce("three calls as text at once", text("<tool_call>", object)),
+		atOnce("three calls in tags at once", text("<tool_call>", each("<function=NAME>\nALL\n</function>", "<parameter=KEY>\nVALUE\n</parameter>", "\n"))),
 
 		// Dropped by the server.
 		edit("a GLM body that is dropped", text(hermes, each("<tool_call>NAME\nALL\n</tool_call>", "<arg_key>KEY</arg_key>\n<arg_value>VALUE</arg_value>", "\n"))),
@@ -138,6 +147,20 @@ func fewCalls(name string) Task {
 	}
 	t.Turns[0].Answer = func(v View) string { return "The word is " + v.find("word 5: ") + "." }
 	return t
+}
+
+// atOnce reads three files in one answer.
+func atOnce(name string, f Flaw) Task {
+	return Task{
+		Name: name, About: "several calls in one answer", Flaw: f, Files: map[string]string{"a": "sum: 1\n", "b": "sum: 2\n", "c": "sum: 3\n"},
+		Turns: []Turn{{
+			Prompt: "Add the numbers in the files a, b and c.", Steps: []Step{
+				{Calls: []Call{{"read_file", `{"path":"a"}`}, {"read_file", `{"path":"b"}`}, {"read_file", `{"path":"c"}`}}},
+			},
+			Answer: func(v View) string { return fmt.Sprintf("The sum is %d.", 6*min(len(v.Results)/3, 1)) },
+		}},
+		Check: says("6"),
+	}
 }
 
 // escapes searches with a pattern whose backslash is not doubled: no JSON, so

@@ -14,6 +14,7 @@ func loops() []Task {
 		edit("the same call again", after(1, repeats(1))),
 		edit("the same call again, also after a change", after(2, repeats(1))),
 		circle(),
+		back(),
 		ask("text that repeats", func(x *Exchange) bool {
 			if x.Again || len(x.Results) == 0 {
 				return false
@@ -85,6 +86,21 @@ func circle() Task {
 		}},
 		Check: says("crab"),
 	}
+}
+
+// back writes a word and its opposite in turns: each call changes something, so
+// that none is a repetition.
+func back() Task {
+	t := create("to and fro", func(x *Exchange) bool {
+		if x.Nudges > 0 || x.Mode != callmode.Native {
+			return false
+		}
+		x.native(Call{"write_file", fmt.Sprintf(`{"path":"notes.txt","content":"draft %d\n"}`, len(x.Results)%2)})
+		return true
+	})
+	t.About = "several calls again and again, and each changes something"
+	t.Turns[0].Steps[0].Known = func(v View) bool { return strings.Contains(v.Wrote, "claws and tides") }
+	return t
 }
 
 // givesUp meets an error, and needs to be told that it says what to do.

@@ -121,16 +121,7 @@ func plain() []Task {
 			}},
 			Check: says("90"),
 		},
-		{
-			Name: "read three files at once", About: "several calls in one answer", Files: map[string]string{"a": "sum: 1\n", "b": "sum: 2\n", "c": "sum: 3\n"},
-			Turns: []Turn{{
-				Prompt: "Add the numbers in the files a, b and c.", Steps: []Step{
-					{Calls: []Call{{"read_file", `{"path":"a"}`}, {"read_file", `{"path":"b"}`}, {"read_file", `{"path":"c"}`}}},
-				},
-				Answer: func(v View) string { return fmt.Sprintf("The sum is %d.", 6*min(len(v.Results)/3, 1)) },
-			}},
-			Check: says("6"),
-		},
+		atOnce("read three files at once", nil),
 		{
 			Name: "read and write in one answer", About: "order of calls that change things", Files: map[string]string{"in.txt": "old\n"},
 			Turns: []Turn{{
