@@ -59,6 +59,12 @@ func (f *File) Read(p []byte) (int, error) { return f.f.Read(p) }
 // ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(p []byte, off int64) (int, error) { return f.f.ReadAt(p, off) }
 
+// ReadUpTo returns at most limit bytes from where the file stands; more says that
+// there were others.
+func (f *File) ReadUpTo(limit int64) (data []byte, more bool, err error) {
+	return readLimited(f, limit, f.info.Size)
+}
+
 // Seek implements io.Seeker.
 func (f *File) Seek(offset int64, whence int) (int64, error) { return f.f.Seek(offset, whence) }
 

@@ -161,7 +161,7 @@ func planExec(ctx context.Context, w *toolkit.Workspace, a execArgs) (toolkit.Pl
 		Summary:  oneLine(j.report.Run),
 		Effects:  append([]toolkit.Effect{{Kind: toolkit.Runs, Target: prog.Path}}, effects...),
 		Preview:  toolkit.Preview{Kind: toolkit.PreviewCommand, Command: j.report.Run, Program: prog.Path, Dir: dir, Env: env},
-		Facts:    append([]toolkit.Fact{programFact(prog)}, facts...),
+		Facts:    slices.Concat([]toolkit.Fact{programFact(prog)}, facts, scripts(w, j.report, dir)),
 		Deadline: a.limit(), Asks: j.asks, Outside: j.outside,
 	}
 	if a.Background {
@@ -187,9 +187,10 @@ func runExec(ctx context.Context, w *toolkit.Workspace, a execArgs, p toolkit.Pl
 		return toolkit.Result{}, toolkit.Errorf(CodeSpawn, "%w.", err)
 	}
 	text := p.Preview.Command
-	_, facts, _ := programs(w.Proc, command.Analyse(text, command.Options{}))
-	if !slices.Equal(p.Facts, append([]toolkit.Fact{programFact(prog)}, facts...)) {
-		return toolkit.Result{}, toolkit.Errorf(toolkit.CodeChanged, "the shell %s or a program in the command is not the file that the plan showed.", prog.Path).
+	r := command.Analyse(text, command.Options{})
+	_, facts, _ := programs(w.Proc, r)
+	if !slices.Equal(p.Facts, slices.Concat([]toolkit.Fact{programFact(prog)}, facts, scripts(w, r, p.Preview.Dir))) {
+		return toolkit.Result{}, toolkit.Errorf(toolkit.CodeChanged, "the shell %s, or a program or script in the command, is not the file that the plan showed.", prog.Path).
 			WithHint("Call exec again.")
 	}
 	cmd := guard.Command{

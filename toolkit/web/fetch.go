@@ -125,6 +125,10 @@ func planFetch(ctx context.Context, w *toolkit.Workspace, a fetchArgs) (toolkit.
 			Kind: toolkit.PreviewURL, Method: a.Method, URL: t.URL, Address: addrs, Body: a.Body, Headers: headers,
 		},
 	}
+	if strings.Contains("."+t.Host, ".xn--") {
+		// Letters of other alphabets can look like the name that is meant.
+		p.Asks = append(p.Asks, "the name has letters beyond ASCII, and is really "+t.Host)
+	}
 	return p.AtLevel(level), nil
 }
 
