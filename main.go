@@ -199,7 +199,7 @@ func (c *cli) root() *cobra.Command {
 	root.Flags().StringVar(&o.theme, "theme", "", "colours: "+strings.Join(themes.Names(), ", "))
 	root.Flags().StringVar(&o.session, "session", "", "resume this session: an id, or last")
 	return group(root,
-		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.trust(), c.audit(), c.doctor(), exitCodes())
+		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.trust(), c.history(), c.audit(), c.doctor(), exitCodes())
 }
 
 func (c *cli) run() *cobra.Command {
@@ -428,6 +428,20 @@ func (c *cli) audit() *cobra.Command {
 		holder.Flags().IntVar(&o.Limit, "limit", 100, "the last so many; 0: all")
 	}
 	return group(cmd, list, verify, export)
+}
+
+func (c *cli) history() *cobra.Command {
+	var o headless.UndoOptions
+	undo := &cobra.Command{
+		Use: "undo CALL", Short: "Put back what files held before a call", Args: args(cobra.ExactArgs(1)),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, given []string) error {
+			o.Setup, o.Call = c.setup(), given[0]
+			return headless.HistoryUndo(ctx, t, o)
+		}),
+	}
+	undo.Flags().BoolVar(&o.Turn, "turn", false, "the whole turn of the call")
+	undo.Flags().BoolVar(&o.Show, "show", false, "only show what would change")
+	return group(&cobra.Command{Use: "history", Short: "What was done, and how to undo it"}, undo)
 }
 
 func (c *cli) trust() *cobra.Command {

@@ -151,6 +151,11 @@ func New(cfg Config) (*Engine, error) {
 		e.cancel()
 		return nil, errors.Join(err, files.Close())
 	}
+	e.goRun("forgetting what was kept for undoing long ago", func(ctx context.Context) {
+		if err := e.forgetOld(ctx); err != nil && ctx.Err() == nil {
+			e.stream.Publish("", 0, event.Notice{Level: "warn", Text: err.Error()})
+		}
+	})
 	return e, nil
 }
 

@@ -183,3 +183,22 @@ func (s *Store) Plans(ctx context.Context, workspace, tool string, limit int) ([
 	}, `SELECT c.plan FROM calls c JOIN sessions s ON s.id = c.session
 		WHERE s.workspace = ? AND c.tool = ? AND c.plan <> '' ORDER BY c.emitted_at DESC LIMIT ?`, workspace, tool, limit)
 }
+
+// FindCall returns the call with this id, or with the only id that begins so
+// (at least four characters). Its error wraps ErrNotFound.
+func (s *Store) FindCall(ctx context.Context, id string) (Call, error) {
+	c, err := s.Call(ctx, id)
+	if err == nil || !errors.Is(err, ErrNotFound) || len(id) < 4 {
+		return c, err
+	}
+	found, err := query(ctx, s.read, "looking for call "+id, scanCall, `SELECT `+callColumns+` FROM calls WHERE substr(id, 1, ?) = ? LIMIT 2`, len(id), id)
+	switch {
+	case err != nil:
+		return Call{}, err
+	case len(found) == 0:
+		return Call{}, fmt.Errorf("call %q: %w", id, ErrNotFound)
+	case len(found) > 1:
+		return Call{}, fmt.Errorf("call %q: several ids begin so; give more of it: %w", id, ErrNotFound)
+	}
+	return found[0], nil
+}

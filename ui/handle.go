@@ -104,6 +104,8 @@ func (m *Model) doMore(i intent.Intent) tea.Cmd {
 	case intent.DropQueued:
 		act, _ := m.composer.Handle(i, tea.KeyPressMsg{})
 		return m.act(act)
+	case intent.Undo, intent.UndoTurn:
+		return m.undo(i)
 	case intent.Approve, intent.ApproveSession, intent.ApproveRule, intent.ApproveNote, intent.Deny, intent.DenyReason:
 		if p, ok := m.approvals.Current(); ok {
 			return m.decide(p, i)

@@ -77,7 +77,7 @@ func (m *Model) viewKey(v view.View, b intent.Binding, bound bool, msg tea.KeyPr
 	case intent.Back:
 		m.pop()
 		return nil
-	case intent.Interrupt, intent.Help, intent.Palette, intent.Redraw, intent.Suspend, intent.Mouse, intent.CycleMode:
+	case intent.Undo, intent.UndoTurn, intent.Interrupt, intent.Help, intent.Palette, intent.Redraw, intent.Suspend, intent.Mouse, intent.CycleMode:
 		return m.do(b.Intent)
 	}
 	if b.Scope == intent.Global { // going elsewhere would leave the view open behind

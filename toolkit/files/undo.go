@@ -108,9 +108,6 @@ func planUndo(ctx context.Context, w *toolkit.Workspace, a undoArgs) (toolkit.Pl
 		text.WriteString(unified(r.path, r.now, r.before))
 	}
 	p.Preview.Text = text.String()
-	if len(list) == 1 {
-		p.Preview = toolkit.Preview{Kind: toolkit.PreviewDiff, Path: list[0].path, Old: string(list[0].now), New: string(list[0].before)}
-	}
 	p.Summary = "back to before: " + strings.Join(names, ", ")
 	return p.WithPrivate(list), nil
 }

@@ -83,6 +83,8 @@ const (
 	Preview  Intent = "preview"
 	Mention  Intent = "mention.path"
 	Filter   Intent = "filter"
+	Undo     Intent = "undo"
+	UndoTurn Intent = "undo.turn"
 )
 
 // Deciding a call.

@@ -86,6 +86,8 @@ var table = []Binding{
 	{Conversation, []string{"o"}, Fold, "thinking", "Shows or hides the thinking of the selected message.", true},
 
 	{Timeline, []string{"enter"}, Open, "open", "Opens the call: arguments, output, diff, decision.", true},
+	{Timeline, []string{"u"}, Undo, "undo", "Puts the files back to what they held before this call, after showing what changes.", true},
+	{Timeline, []string{"U"}, UndoTurn, "undo the turn", "Puts back all that the turn of this call changed, after showing it.", false},
 	{Timeline, []string{"f"}, Filter, "failed only", "Shows only calls that failed or were denied, then all again.", true},
 
 	{Approvals, []string{"enter"}, Open, "review", "Opens the call: the whole diff, command or address.", true},
@@ -120,7 +122,9 @@ var table = []Binding{
 	{CallPage, []string{"]", "right"}, NextItem, "next call", "Shows the next call.", true},
 	{CallPage, []string{"[", "left"}, PrevItem, "previous call", "Shows the call before.", false},
 	{CallPage, []string{"esc", "q"}, Back, "close", "Closes the page.", true},
-	{CallPage, []string{"u"}, Layout, "unified/split", "Draws the diff in one column or two.", false},
+	{CallPage, []string{"u"}, Undo, "undo", "Puts the files back to what they held before this call, after showing what changes.", true},
+	{CallPage, []string{"U"}, UndoTurn, "undo the turn", "Puts back all that the turn of this call changed, after showing it.", false},
+	{CallPage, []string{"v"}, Layout, "unified/split", "Draws the diff in one column or two.", false},
 	{CallPage, []string{"n"}, NextHit, "next hunk", "Goes to the next hunk.", false},
 	{CallPage, []string{"N"}, PrevHit, "previous hunk", "Goes to the hunk before.", false},
 

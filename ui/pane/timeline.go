@@ -95,12 +95,12 @@ func (t *Timeline) Handle(i intent.Intent) Action {
 	}
 	switch i {
 	case intent.Open:
-		if c := t.selected(); c != nil {
+		if c := t.Selected(); c != nil {
 			return OpenCall{c.ID}
 		}
 		return Say{"no call is selected: there is none yet"}
 	case intent.Copy:
-		if c := t.selected(); c != nil {
+		if c := t.Selected(); c != nil {
 			return CopyText{c.Output, "the output of " + c.Tool}
 		}
 		return Say{"nothing to copy: no call is selected"}
@@ -113,7 +113,8 @@ func (t *Timeline) Handle(i intent.Intent) Action {
 	return nil
 }
 
-func (t *Timeline) selected() *calls.Call {
+// Selected is the marked call, or nil.
+func (t *Timeline) Selected() *calls.Call {
 	it, ok := t.list.Selected()
 	if !ok {
 		return nil
