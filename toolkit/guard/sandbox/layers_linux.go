@@ -39,13 +39,7 @@ func landlocked(version int, writable []string) error {
 		return fmt.Errorf("unknown version %d", version)
 	}
 	full := rulesets[version]
-	cfg, err := landlock.NewConfig(full.HandledAccessFS)
-	if err == nil && full.Scoped != 0 {
-		cfg, err = landlock.NewConfig(full.HandledAccessFS, full.Scoped)
-	}
-	if err != nil {
-		return err
-	}
+	cfg := landlock.Config{HandledAccessFS: full.HandledAccessFS, Scoped: full.Scoped}
 	folders := landlock.RWDirs(append(slices.Clone(writable), "/dev/shm")...)
 	terminals := landlock.RWDirs("/dev/pts")
 	devs := make([]string, 0, len(devices))

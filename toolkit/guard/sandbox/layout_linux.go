@@ -57,6 +57,9 @@ func layout(p Policy, found look) (mounts []mount, writable []string, err error)
 		if err != nil {
 			return nil, nil, fmt.Errorf("a folder to write to: %w", err)
 		}
+		if real == "/" {
+			return nil, nil, errors.New("the root folder is to be written to: work in a project folder")
+		}
 		info, err := os.Stat(real)
 		if err != nil || !info.IsDir() {
 			return nil, nil, fmt.Errorf("%s is to be written to and is no folder: %w", dir, err)
@@ -195,6 +198,9 @@ func (l *plan) lstat(top, name string) (fs.FileInfo, error) {
 
 // hideOwn hides a folder that must never be reached, whether or not it exists.
 func (l *plan) hideOwn(dir string) error {
+	if err := l.noLinks(dir); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		above := dir
 		for err != nil && above != filepath.Dir(above) {
@@ -214,6 +220,25 @@ func (l *plan) hideOwn(dir string) error {
 		}
 	}
 	l.hide(dir)
+	return nil
+}
+
+// noLinks refuses a path to one of chela's folders that goes through a link which
+// a command could replace: links cannot be protected.
+func (l *plan) noLinks(dir string) error {
+	for name := filepath.Clean(dir); name != "/"; name = filepath.Dir(name) {
+		info, err := os.Lstat(name)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		parent, err := filepath.EvalSymlinks(filepath.Dir(name))
+		if err != nil {
+			return fmt.Errorf("hiding %s: %w", dir, err)
+		}
+		if slices.ContainsFunc(l.writable, func(top string) bool { return l.holds(top, parent) }) {
+			return fmt.Errorf("%s is a link in a folder that commands write to, so chela's folder %s cannot be protected: work in a folder further down", name, dir)
+		}
+	}
 	return nil
 }
 
