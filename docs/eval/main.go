@@ -85,6 +85,8 @@ func write(ctx context.Context, file string) error {
 		return err
 	}
 	b.WriteString(features)
+	answers, prompt := eval.Cost(all)
+	fmt.Fprintf(&b, "| nothing | | %d of %d | %d | %dk | | |\n", eval.Done(all), len(tasks), answers, (prompt+500)/1000)
 	for _, f := range eval.Features() {
 		runs, err := eval.Each(ctx, tasks, eval.Setup{Off: f.Off}, nil)
 		if err != nil {
@@ -92,7 +94,8 @@ func write(ctx context.Context, file string) error {
 		}
 		lost := eval.LostBy(all, runs)
 		fmt.Fprintf(os.Stderr, "without %s: %d of %d\n", f.Name, eval.Done(runs), len(tasks))
-		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d | %s |\n", f.Name, f.What, eval.Done(runs), len(tasks), len(lost), strings.Join(lost, "; "))
+		answers, prompt := eval.Cost(runs)
+		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d | %dk | %d | %s |\n", f.Name, f.What, eval.Done(runs), len(tasks), answers, (prompt+500)/1000, len(lost), strings.Join(lost, "; "))
 	}
 	able := eval.Select(tasks, func(t *eval.Task) bool { return t.Pocket })
 	runs, err := eval.Each(ctx, able, eval.Setup{Model: engine.PocketModel}, progress("pocket", len(able)))
@@ -119,10 +122,10 @@ The model here is a program. It knows the right next step of each task, and writ
 const features = `
 ## One part switched off at a time
 
-The same tasks again. A task is lost to a part if it is done with all of them and not without it.
+The same tasks again. A task is lost to a part if it is done with all of them and not without it. What one part does not mend another often does, at the price of more answers: without repair, a call that stays wrong is forced.
 
-| Switched off | Then | Done | Lost | Which |
-|---|---|---|---:|---|
+| Switched off | Then | Done | Answers | Prompt tokens | Lost | Which |
+|---|---|---|---:|---:|---:|---|
 `
 
 const pocket = `

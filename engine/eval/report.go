@@ -67,6 +67,15 @@ func Done(runs []*Run) int {
 	return n
 }
 
+// Cost adds up the answers and the prompts' tokens of runs.
+func Cost(runs []*Run) (answers, prompt int) {
+	for _, r := range runs {
+		answers += r.Steps
+		prompt += r.Prompt
+	}
+	return answers, prompt
+}
+
 // LostBy lists the tasks that are done in one list of runs and not in the
 // other, which has the same tasks in the same order.
 func LostBy(all, without []*Run) []string {
