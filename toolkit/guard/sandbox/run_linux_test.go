@@ -249,7 +249,7 @@ func TestLimitsHold(t *testing.T) {
 func TestNothingStaysBehind(t *testing.T) {
 	each(t, func(t *testing.T, b Backend) {
 		w := newWorld(t, b)
-		count := func() (mounts string, files, temps int) {
+		count := func() (mounts string, files int) {
 			data, err := os.ReadFile("/proc/self/mountinfo")
 			if err != nil {
 				t.Fatal(err)
@@ -258,21 +258,27 @@ func TestNothingStaysBehind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			left, err := filepath.Glob(filepath.Join(os.TempDir(), "chela-probe-*"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return string(data), len(fds), len(left)
+			return string(data), len(fds)
 		}
 		w.works("true") // what is opened once
-		mounts, files, _ := count()
+		mounts, files := count()
 		for range 3 {
 			w.works("echo x > /tmp/x; mkdir /tmp/d")
 			w.sh("exit 1")
 		}
-		m, f, left := count()
-		if m != mounts || f != files || left != 0 {
-			t.Errorf("mounts changed: %v; %d descriptors, before %d; %d folders of probes", m != mounts, f, files, left)
+		temps := filepath.Join(w.dir, "temps")
+		if err := os.Mkdir(temps, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TMPDIR", temps)
+		if s := probe(t.Context(), []Backend{b}); !s.Works() {
+			t.Errorf("a second probe found %v: %s", s, s.Reason)
+		}
+		if left, err := os.ReadDir(temps); err != nil || len(left) != 0 {
+			t.Errorf("the probe left %v, %v", left, err)
+		}
+		if m, f := count(); m != mounts || f != files {
+			t.Errorf("mounts changed: %v; %d descriptors, before %d", m != mounts, f, files)
 		}
 		entries, err := os.ReadDir(w.ws)
 		if err != nil || len(entries) != 3 {
