@@ -19,11 +19,15 @@ type Registry struct {
 }
 
 // NewRegistry holds the tools. Two with the same name (case folded) are an
-// error: one could shadow the other.
+// error, since one could shadow the other; so is a name with anything but ASCII
+// letters, digits and "_-.", which could look like another.
 func NewRegistry(tools ...Tool) (*Registry, error) {
 	r := &Registry{byName: map[string]int{}}
 	for _, t := range tools {
 		key := fold(t.Spec().Name)
+		if key == "" || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789_.") != "" {
+			return nil, fmt.Errorf("tool %q: a name is made of ASCII letters, digits and _ - .: rename it", t.Spec().Name)
+		}
 		if i, ok := r.byName[key]; ok {
 			return nil, fmt.Errorf("tool %q has the same name as %q: rename one", t.Spec().Name, r.tools[i].Spec().Name)
 		}
