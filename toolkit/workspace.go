@@ -33,6 +33,9 @@ type Workspace struct {
 	// Shelf is the catalogue as the session has it; nil outside of one.
 	Shelf Shelf
 
+	// Notes is the session's notebook; nil outside of one.
+	Notes Notebook
+
 	// Past is what calls changed here; nil where nothing is recorded.
 	Past Past
 

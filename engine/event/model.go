@@ -1,6 +1,7 @@
 package event
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -59,11 +60,20 @@ type Stalled struct {
 	Note   string `json:"note,omitempty"` // what the person should know
 }
 
+// NoteChanged says that something which belongs to the session changed, such as
+// its work list.
+type NoteChanged struct {
+	Kind string          `json:"kind"`
+	ID   string          `json:"id"`
+	Body json.RawMessage `json:"body"`
+}
+
 // Type names, stable words of --json.
 func (ModelState) Type() string       { return "model" }
 func (ContextCompacted) Type() string { return "context.compacted" }
 func (CallModeChanged) Type() string  { return "call_mode" }
 func (Stalled) Type() string          { return "stalled" }
+func (NoteChanged) Type() string      { return "note" }
 
 // Notice says it in a sentence for people.
 func (b CallModeChanged) Notice() Notice {

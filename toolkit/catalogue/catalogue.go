@@ -32,6 +32,9 @@ func New() (*toolkit.Registry, error) {
 		git.StatusTool(),
 		web.Fetch(),
 		tasks.CompleteTask(),
+		tasks.TodoWrite(),
 		meta.SearchTools(),
+		tasks.CreatePlan(),
+		tasks.CompletePlanStep(),
 	)
 }

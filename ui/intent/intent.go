@@ -50,6 +50,7 @@ const (
 	CancelTurn   Intent = "turn.cancel"
 	ListRules    Intent = "rules"
 	TrustFolder  Intent = "trust"
+	ShowWork     Intent = "work"
 	ShowWelcome  Intent = "welcome"
 	DenyAllCalls Intent = "approvals.deny-all"
 )

@@ -201,12 +201,44 @@ func (c *callLine) Render(width int, selected bool) []string {
 		right = style.Render(calls.Word(c.call.State))
 	}
 	out := []string{spread(left, right, width-2) + indent}
+	if c.call.State == store.CallDone && listed[c.call.Tool] {
+		out = append(out, c.work(width)...)
+	}
 	if e := c.call.Error; e != nil && c.call.Finished() {
 		why := e.Message
 		if c.call.State == store.CallDenied {
 			why = denial(c.call)
 		}
 		out = append(out, indent+indent+st.Faint.Render(ansi.Truncate(safetext.Line(firstLine(why)), max(width-6, 1), "…")))
+	}
+	return out
+}
+
+// listed are the tools whose result is a list that the person follows.
+var listed = map[string]bool{"todo_write": true, "create_plan": true, "complete_plan_step": true}
+
+// work draws the items of a work list or a plan.
+func (c *callLine) work(width int) []string {
+	st := c.look.st
+	var out []string
+	for line := range strings.Lines(c.call.Output) {
+		line = strings.TrimRight(line, "\n")
+		if len(line) < 4 || line[0] != '[' {
+			continue
+		}
+		mark, style := "○", st.Text
+		switch line[1] {
+		case 'x':
+			mark, style = "✓", st.Subtle
+		case '>':
+			mark, style = "●", st.Strong
+		case '-':
+			mark, style = "–", st.Faint
+		case '!':
+			mark, style = "!", st.Warn
+		}
+		text := ansi.Truncate(safetext.Line(strings.TrimSpace(line[3:])), max(width-8, 1), "…")
+		out = append(out, indent+indent+style.Render(mark+" "+text))
 	}
 	return out
 }
