@@ -63,11 +63,12 @@ func TestNoToolGetsPastTheFloor(t *testing.T) {
 	for _, origin := range toolkit.Origins {
 		for _, tool := range reg.All() {
 			t.Run(string(origin)+"/"+tool.Spec().Name, func(t *testing.T) {
+				t.Parallel()
 				r := wired(t)
 				base := plainCall(t, r, tool.Spec())
 				schema := tool.Spec().Schema
-				for name, prop := range schema.Properties {
-					attack(t, r, origin, tool.Spec().Name, base, name, classOf(name), prop)
+				for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+					attack(t, r, origin, tool.Spec().Name, base, name, schema.Properties[name])
 				}
 				spellings(t, r, origin, tool.Spec(), base)
 			})
@@ -84,10 +85,7 @@ func plainCall(t *testing.T, r *rig, spec *toolkit.Spec) map[string]any {
 	}
 	var last *toolkit.Error
 	for _, place := range []string{"a.txt", "sub", ".", "new.txt"} {
-		args := map[string]any{}
-		for _, name := range spec.Schema.Required {
-			args[name] = plainValue(spec.Schema, name, place)
-		}
+		args := plainObject(spec.Schema.Schema, place)
 		c, err := r.engine.Check(t.Context(), spec.Name, marshal(t, args), pipeline.Unlimited)
 		if err == nil && c.Verdict.Verdict == pipeline.Allowed {
 			return args
@@ -100,8 +98,8 @@ func plainCall(t *testing.T, r *rig, spec *toolkit.Spec) map[string]any {
 	return map[string]any{}
 }
 
-func plainValue(s *toolkit.Schema, name, place string) any {
-	prop := s.Properties[name]
+// plainValue is something that a parameter takes.
+func plainValue(prop *jsonschema.Schema, name, place string) any {
 	if len(prop.Enum) > 0 {
 		return prop.Enum[0]
 	}
@@ -114,9 +112,12 @@ func plainValue(s *toolkit.Schema, name, place string) any {
 	case "boolean":
 		return false
 	case "array":
-		return []any{}
+		if prop.MinItems == nil || *prop.MinItems == 0 || prop.Items == nil {
+			return []any{}
+		}
+		return []any{plainValue(prop.Items, name, place)}
 	case "object":
-		return map[string]any{}
+		return plainObject(prop, place)
 	}
 	switch classOf(name) {
 	case aPath:
@@ -127,6 +128,14 @@ func plainValue(s *toolkit.Schema, name, place string) any {
 		return "true"
 	}
 	return "one"
+}
+
+func plainObject(s *jsonschema.Schema, place string) map[string]any {
+	out := map[string]any{}
+	for _, name := range s.Required {
+		out[name] = plainValue(s.Properties[name], name, place)
+	}
+	return out
 }
 
 func kindOf(p *jsonschema.Schema) string {
@@ -150,53 +159,81 @@ func marshal(t *testing.T, v any) json.RawMessage {
 	return b
 }
 
-// with puts a hostile value where the parameter's type takes it: itself, as an
-// item of a list, or as the values of an object. false: it takes no text.
-func with(prop *jsonschema.Schema, v any) (any, bool) {
-	if _, isText := v.(string); !isText {
-		return v, kindOf(prop) == "object"
-	}
-	switch kindOf(prop) {
-	case "string":
-		return v, len(prop.Enum) == 0
-	case "array":
-		return []any{v}, true
-	case "object":
-		return map[string]any{"k": v}, true
-	}
-	return nil, false
+// leaf is a place of a parameter that takes text: the parameter itself, an item
+// of a list, a value of an object, at any depth.
+type leaf struct {
+	class class
+	inner bool            // in an object: it may only be mentioned, as the files of a report are
+	put   func(v any) any // the parameter's value with v at that place
 }
 
-func attack(t *testing.T, r *rig, origin toolkit.Origin, tool string, base map[string]any, name string, c class, prop *jsonschema.Schema) {
+func leaves(prop *jsonschema.Schema, name string) []leaf {
+	switch kindOf(prop) {
+	case "string":
+		if len(prop.Enum) > 0 {
+			return nil
+		}
+		return []leaf{{classOf(name), false, func(v any) any { return v }}}
+	case "array":
+		if prop.Items == nil {
+			return nil
+		}
+		var out []leaf
+		for _, l := range leaves(prop.Items, name) {
+			out = append(out, leaf{l.class, l.inner, func(v any) any { return []any{l.put(v)} }})
+		}
+		return out
+	case "object":
+		if classOf(name) == env {
+			return []leaf{{env, false, func(v any) any { return v }}}
+		}
+		if len(prop.Properties) == 0 {
+			return []leaf{{text, true, func(v any) any { return map[string]any{"k": v} }}}
+		}
+		var out []leaf
+		for _, key := range slices.Sorted(maps.Keys(prop.Properties)) {
+			for _, l := range leaves(prop.Properties[key], key) {
+				out = append(out, leaf{l.class, true, func(v any) any {
+					object := plainObject(prop, "a.txt")
+					object[key] = l.put(v)
+					return object
+				}})
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// attack gives a parameter all that is hostile to it. What has to be stopped is
+// tried by every origin: all of it as a model, and the others share it out, since
+// no guard asks who calls.
+func attack(t *testing.T, r *rig, origin toolkit.Origin, tool string, base map[string]any, name string, prop *jsonschema.Schema) {
 	t.Helper()
 	all := hostile(r.places)
-	for _, v := range all[c] {
-		strike(t, r, origin, tool, base, name, prop, v, true)
-	}
-	if origin != toolkit.FromModel {
-		return // what only must do no harm is tried once: no origin is asked about it
-	}
-	rest := injected(r.places)
-	if c == text {
-		for _, other := range []class{aPath, aURL, command} {
-			rest = append(rest, all[other]...)
+	for _, l := range leaves(prop, name) {
+		for i, v := range all[l.class] {
+			if origin == toolkit.FromModel || i == 0 || i%len(toolkit.Origins) == slices.Index(toolkit.Origins, origin) {
+				strike(t, r, origin, tool, base, name, l.put(v), !l.inner)
+			}
 		}
-	}
-	if c != command { // as a command they are commands, and full mode runs those
+		if origin != toolkit.FromModel || l.class == env || l.class == command { // as a command they are commands, and full mode runs those
+			continue
+		}
+		rest := injected(r.places)
+		if l.class == text {
+			rest = slices.Concat(rest, all[aPath], all[aURL], all[command])
+		}
 		for _, v := range rest {
-			strike(t, r, origin, tool, base, name, prop, v, false)
+			strike(t, r, origin, tool, base, name, l.put(v), false)
 		}
 	}
 }
 
 // strike makes one hostile call. must says that it has to be stopped before the
 // tool runs; otherwise only what it does counts.
-func strike(t *testing.T, r *rig, origin toolkit.Origin, tool string, base map[string]any, name string, prop *jsonschema.Schema, v any, must bool) {
+func strike(t *testing.T, r *rig, origin toolkit.Origin, tool string, base map[string]any, name string, value any, must bool) {
 	t.Helper()
-	value, ok := with(prop, v)
-	if !ok {
-		return
-	}
 	args := maps.Clone(base)
 	args[name] = value
 	before := r.world
@@ -247,13 +284,13 @@ func spellings(t *testing.T, r *rig, origin toolkit.Origin, spec *toolkit.Spec, 
 	t.Helper()
 	for _, alias := range slices.Sorted(maps.Keys(spec.Schema.Aliases)) {
 		name := spec.Schema.Aliases[alias]
-		values := hostile(r.places)[classOf(name)]
-		if len(values) == 0 {
+		found := leaves(spec.Schema.Properties[name], name)
+		if len(found) == 0 || found[0].inner || len(hostile(r.places)[found[0].class]) == 0 {
 			continue
 		}
 		args := maps.Clone(base)
 		delete(args, name)
-		strike(t, r, origin, spec.Name, args, alias, spec.Schema.Properties[name], values[0], true)
+		strike(t, r, origin, spec.Name, args, alias, found[0].put(hostile(r.places)[found[0].class][0]), true)
 	}
 }
 
