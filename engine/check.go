@@ -61,7 +61,8 @@ var errCheckTime = errors.New("it took too long")
 // without one, the recovery from an error, an edit. Nothing of the project is
 // touched, no command is run, and nothing of it is in the history. What it
 // learnt is kept under the model's digest and holds at once, for open sessions
-// too. progress is told each step as one line; it may be nil.
+// too. progress is told each step as one line, by the caller's goroutine; it may
+// be nil.
 //
 // It takes as long as eight short answers, and at most ten minutes. When ctx
 // ends, or the server fails, that is the error and nothing is kept.

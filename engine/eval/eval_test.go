@@ -33,6 +33,15 @@ func execute(t *testing.T, tasks []Task, s Setup) []*Run {
 	return out
 }
 
+// some are one of a few tasks.
+func some(tasks []Task) []Task {
+	var out []Task
+	for i := 0; i < len(tasks); i += share {
+		out = append(out, tasks[i])
+	}
+	return out
+}
+
 // byName picks tasks by name.
 func byName(t *testing.T, names ...string) []Task {
 	t.Helper()
@@ -59,12 +68,12 @@ func TestTaskNamesAreUnique(t *testing.T) {
 // TestWhatIsImpossibleWithoutRescueAndRepairIsDone takes the tasks whose calls
 // come out wrong. With nothing that mends them most fail.
 func TestWhatIsImpossibleWithoutRescueAndRepairIsDone(t *testing.T) {
-	tasks := forms()
+	tasks := some(forms())
 	without := execute(t, tasks, Setup{Off: engine.Features{Rescue: true, Repair: true, Audit: true, Modes: true}})
 	impossible := Select(tasks, func(k *Task) bool {
 		return slices.ContainsFunc(without, func(r *Run) bool { return r.Task.Name == k.Name && r.Fault != nil })
 	})
-	if len(impossible) < 30 {
+	if len(impossible) < 30/share {
 		t.Errorf("only %d tasks are impossible without", len(impossible))
 	}
 	runs := execute(t, impossible, Setup{})
@@ -106,6 +115,9 @@ func TestWhatIsOnlyShownNeverRuns(t *testing.T) {
 		t.Fatalf("%d tasks", len(tasks))
 	}
 	configs := append([]Feature{{Name: "all on"}, {Name: "all others", Off: engine.Features{Repair: true, Modes: true, Guards: true, Window: true}}}, Features()...)
+	if brief {
+		configs = configs[:2]
+	}
 	for _, f := range configs {
 		if f.Off.Audit || f.Off.Tap {
 			continue
@@ -131,7 +143,11 @@ func TestTheBuiltInModelDoesItsTasks(t *testing.T) {
 }
 
 func TestLoopsEndInAResult(t *testing.T) {
-	for _, r := range execute(t, slices.Concat(loops(), windows()), Setup{}) {
+	tasks := slices.Concat(loops(), windows())
+	if brief {
+		tasks = some(tasks)
+	}
+	for _, r := range execute(t, tasks, Setup{}) {
 		if r.Fault != nil {
 			t.Errorf("%s: %v", r.Task.Name, r.Fault)
 		}
