@@ -127,7 +127,7 @@ func (s *prepared) onScreen(t *testing.T, c testCase) {
 	t.Helper()
 	r := s.rig
 	scr := newScreen(t, r)
-	scr.until("· ask")
+	scr.until("· " + c.Mode.String())
 	ended := make(chan result, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"chela/engine"
 	"chela/engine/event"
 	"chela/engine/pipeline"
 	"chela/store"
@@ -79,12 +80,11 @@ func setUp(t *testing.T, c testCase, p places) *prepared {
 			apply(t, p, o)
 		}
 	}
-	if s.no {
-		// The sandbox is found by trial at start; without a PATH to helpers and
-		// with this set the trial is not made.
-		t.Setenv("CHELA_SANDBOX", "off")
-	}
-	s.rig.start()
+	s.rig.start(func(cfg *engine.Config) {
+		if s.no {
+			cfg.Settings.Security.Sandbox = "off"
+		}
+	})
 	for i, o := range calls {
 		s.history(o, i)
 	}
