@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/ollama/ollama/api"
 
@@ -139,7 +138,7 @@ func (w *watch) apply(v stall.Verdict) *event.TurnEnded {
 		s.mu.Unlock()
 	case stall.Stop:
 		w.tell(v)
-		return &event.TurnEnded{Reason: event.EndedError, Error: fmt.Sprintf("%s", v.Error), Hint: v.Hint}
+		return &event.TurnEnded{Reason: event.EndedError, Error: v.Error, Hint: v.Hint}
 	}
 	return nil
 }

@@ -3,8 +3,6 @@ package eval
 import (
 	"fmt"
 	"strings"
-
-	"chela/engine/ollamatest"
 )
 
 // plain are the tasks that are the same for every model.
@@ -230,10 +228,4 @@ func ask(name string, f Flaw) Task {
 		}},
 		Check: says("7431"),
 	}
-}
-
-// as gives a task's model another name, which decides how it is prompted.
-func as(model string, t Task) Task {
-	t.Model = ollamatest.Model{Name: model}
-	return t
 }
