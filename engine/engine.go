@@ -85,6 +85,7 @@ type Engine struct {
 	redactor *guard.Redactor
 	book     *rulebook.Book
 	register *trust.Register
+	tools    toolkit.Config
 	own      settings.Settings // the person's, without what the project adds
 	servers  *fleet.Fleet
 	pocket   *fleet.Fleet // the built-in model's; nil: there is none
@@ -122,9 +123,10 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	cfg.Net.AllowHosts = slices.Concat(cfg.Net.AllowHosts, cfg.Settings.Security.AllowedHosts)
+	tools := cfg.Settings.ForTools()
+	cfg.Net.AllowHosts = slices.Concat(cfg.Net.AllowHosts, cfg.Settings.Security.AllowedHosts, tools.Hosts())
 	e := &Engine{
-		cfg: cfg, files: files, sessions: map[string]*Session{}, models: map[string]ollama.Model{}, pulls: map[string]context.CancelFunc{},
+		cfg: cfg, files: files, tools: tools, sessions: map[string]*Session{}, models: map[string]ollama.Model{}, pulls: map[string]context.CancelFunc{},
 		pipe: &pipeline.Pipeline{Tools: cfg.Tools, Store: cfg.Store, Queue: &pipeline.Queue{}, Strict: cfg.Off.Repair, Timeout: cfg.Timeout, Now: cfg.Now},
 	}
 	e.book = rulebook.New(filepath.Join(cfg.Dirs.Config, "rules.yml"))
@@ -256,7 +258,8 @@ func (e *Engine) RevokeRule(ctx context.Context, id string) error {
 // newWorkspace makes the tools' view of the project for one session.
 func (e *Engine) newWorkspace(session string) *toolkit.Workspace {
 	return &toolkit.Workspace{
-		Root: e.cfg.Workspace, Session: session, Files: e.files, Net: e.net, Proc: e.proc, Secret: e.redactor,
+		Config: &e.tools,
+		Root:   e.cfg.Workspace, Session: session, Files: e.files, Net: e.net, Proc: e.proc, Secret: e.redactor,
 	}
 }
 

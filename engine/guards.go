@@ -31,7 +31,11 @@ func (e *Engine) openGuards() error {
 	if e.cfg.Attended {
 		e.goRun("looking for a sandbox", func(ctx context.Context) { e.Sandbox(ctx) }) // for SandboxStatus
 	}
-	e.redactor = guard.NewRedactor(os.Environ(), nil)
+	var keys []guard.Secret
+	for _, k := range e.tools.Secrets() {
+		keys = append(keys, guard.Secret{Kind: "key", Value: k})
+	}
+	e.redactor = guard.NewRedactor(os.Environ(), keys)
 	return nil
 }
 

@@ -29,7 +29,7 @@ type basis struct {
 // services, so no lock is held meanwhile.
 func (e *Engine) basis(ctx context.Context) basis {
 	w := e.newWorkspace("")
-	w.Shelf, w.Notes = shelf{}, notebook{} // any session has them
+	w.Shelf, w.Notes, w.Ask = shelf{}, notebook{}, asker{} // any session has them
 	why := map[string]string{}
 	for _, t := range e.cfg.Tools.All() {
 		if err := t.Available(ctx, w); err != nil {

@@ -156,7 +156,7 @@ func (s *Session) announce() {
 func (s *Session) env(turn int) pipeline.Env {
 	w := s.engine.newWorkspace(s.rec.ID)
 	w.Shelf = shelf{s}
-	w.Past, w.Notes = s.engine.pipe.Past(), notebook{s}
+	w.Past, w.Notes, w.Ask = s.engine.pipe.Past(), notebook{s}, asker{s}
 	security := s.engine.Settings().Security
 	return pipeline.Env{
 		Policies: security.Policies, Origins: security.Origins, Tainted: s.taint,

@@ -33,6 +33,12 @@ type Workspace struct {
 	// Shelf is the catalogue as the session has it; nil outside of one.
 	Shelf Shelf
 
+	// Config is what the settings say to tools; never nil in a session.
+	Config *Config
+
+	// Ask asks a local model; nil outside of a session.
+	Ask Asker
+
 	// Notes is the session's notebook; nil outside of one.
 	Notes Notebook
 

@@ -18,7 +18,7 @@ func TestToolsViewPromotesDemotesAndExplains(t *testing.T) {
 	d.shows("the model has it by its tier")
 	d.press("/")
 	d.write("availab")
-	d.shows("1 of 11 match")
+	d.shows(`match "availab"`, "search_available_tools")
 	d.press("enter")
 	d.press("space")
 	d.shows("✓ search_available_tools", "promoted for this session")

@@ -29,6 +29,17 @@ type Settings struct {
 	Tools    Tools    `yaml:"tools"`
 	Security Security `yaml:"security"`
 	UI       UI       `yaml:"ui"`
+
+	Search   toolkit.SearchConfig   `yaml:"search"`
+	Channels toolkit.ChannelsConfig `yaml:"channels"`
+	Images   toolkit.ImagesConfig   `yaml:"images"`
+	Speech   toolkit.SpeechConfig   `yaml:"speech"`
+	Code     toolkit.CodeConfig     `yaml:"code"`
+}
+
+// ForTools is what the settings and the environment say to tools.
+func (s Settings) ForTools() toolkit.Config {
+	return toolkit.Config{Search: s.Search, Channels: s.Channels, Images: s.Images, Speech: s.Speech, Code: s.Code}.WithEnv()
 }
 
 // Ollama says where the server is.
