@@ -73,7 +73,7 @@ func (s *Session) readForced(turn int, a *answer) found {
 func (s *Session) audit(a *answer) found {
 	in := s.vetInput(*a)
 	for _, c := range a.Calls {
-		in.Calls = append(in.Calls, vet.Call{Name: c.Name, Args: c.Args})
+		in.Calls = append(in.Calls, vet.Call{Name: c.Name, Args: c.Args, At: c.At})
 	}
 	if s.engine.cfg.Off.Audit {
 		return found{calls: native(a.Reply)}

@@ -66,9 +66,10 @@ func (s *Session) storeMessage(ctx context.Context, m store.Message) (seq int, e
 
 // addResult appends the result of a call to the conversation, on disk and for
 // the model. The model's view stays well-formed even when the disk fails: each
-// call has one result.
-func (s *Session) addResult(ctx context.Context, turn int, call, tool, text string, d did) error {
-	text = s.fenced(tool, text)
+// call has one result. foreign: the text is what the call gave, not what chela
+// says of it.
+func (s *Session) addResult(ctx context.Context, turn int, call, tool, text string, foreign bool, d did) error {
+	text = s.fenced(tool, text, foreign)
 	seq, err := s.storeMessage(ctx, store.Message{ID: pipeline.NewID(), Turn: turn, Role: store.RoleTool, Content: text, Call: call, Tool: tool})
 	s.remember(resultEntry(turn, seq, call, tool, text, d))
 	return err

@@ -19,9 +19,11 @@ func fence(tool, text string) string {
 	return fmt.Sprintf(fenceOpen, tool) + "\n" + strings.ReplaceAll(text, fenceEnd, "(end of the output)") + "\n" + fenceEnd
 }
 
-// fenced is a result as the model reads it.
-func (s *Session) fenced(tool, text string) string {
-	if !s.engine.isForeign(tool) {
+// fenced is a result as the model reads it. What chela itself says of a call (a
+// denial, an error) is no foreign text. The built-in model knows bare results
+// only; it takes no instructions from anywhere.
+func (s *Session) fenced(tool, text string, foreign bool) string {
+	if !foreign || !s.engine.isForeign(tool) || s.modelName() == PocketModel {
 		return text
 	}
 	return fence(tool, text)
@@ -32,10 +34,13 @@ func (e *Engine) isForeign(tool string) bool {
 	return ok && t.Spec().Foreign
 }
 
+// output reports whether a call gave output, be it beside an error.
+func output(o pipeline.Outcome) bool { return o.OK || o.Result.Text != "" }
+
 // noteForeign remembers that a call's result brought foreign text into the
 // conversation, where it stays.
 func (s *Session) noteForeign(o pipeline.Outcome) {
-	if !s.engine.isForeign(o.Tool) || !o.OK {
+	if !s.engine.isForeign(o.Tool) || !output(o) {
 		return
 	}
 	s.mu.Lock()

@@ -76,7 +76,7 @@ func (s *Session) restore(ctx context.Context) error {
 			if c.State == store.CallInterrupted || text == "" {
 				text = interruptedText
 			}
-			if err := s.addResult(ctx, m.Turn, id, c.Tool, text, restoredDid(c, text)); err != nil {
+			if err := s.addResult(ctx, m.Turn, id, c.Tool, text, c.State == store.CallDone, restoredDid(c, text)); err != nil {
 				return err
 			}
 		}

@@ -207,7 +207,7 @@ func (s *Session) act(ctx context.Context, w *watch, f found) *event.TurnEnded {
 	for _, o := range outcomes {
 		s.usedTool(o.Tool)
 		s.noteForeign(o)
-		unstored = errors.Join(unstored, s.addResult(ctx, w.turn, o.Call, o.Tool, o.Text, outcomeDid(o)))
+		unstored = errors.Join(unstored, s.addResult(ctx, w.turn, o.Call, o.Tool, o.Text, output(o), outcomeDid(o)))
 		if o.EndsTurn {
 			end = &event.TurnEnded{Reason: event.EndedCompleted, Summary: o.Result.Text}
 		}

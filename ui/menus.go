@@ -103,6 +103,7 @@ func (m *Model) themeMenu() view.View {
 // modelsMsg is the answer of the servers.
 type modelsMsg struct {
 	models []ollama.Model
+	grades map[string]string // by name; of models that were checked
 	err    error
 }
 
@@ -111,7 +112,13 @@ func (m *Model) modelMenu() tea.Cmd {
 	eng, ctx := m.eng, m.ctx
 	return tea.Batch(m.say("asking for the models"), func() tea.Msg {
 		models, err := eng.Models(ctx)
-		return modelsMsg{models, err}
+		grades := map[string]string{}
+		for _, mod := range models {
+			if p, perr := eng.Profile(ctx, mod.Name); perr == nil && p.Check != nil {
+				grades[mod.Name] = p.Check.Grade
+			}
+		}
+		return modelsMsg{models, grades, err}
 	})
 }
 
@@ -120,15 +127,16 @@ func (m *Model) showModels(msg modelsMsg) tea.Cmd {
 	var choices []view.Choice
 	for _, mod := range msg.models {
 		choices = append(choices, view.Choice{
-			Text: mod.Name, About: describeModel(mod), Mark: mod.Name == m.state.Model.Name,
+			Text: mod.Name, About: gradeNote(msg.grades[mod.Name]) + describeModel(mod), Mark: mod.Name == m.state.Model.Name,
 			Action: perform{func() tea.Cmd { return m.useModel(mod.Name) }},
+			Grade:  perform{func() tea.Cmd { return m.grade(mod.Name) }},
 		})
 	}
 	menu := view.NewMenu(m.st, "Model", "pick a model, or write a name to pull", choices)
 	if msg.err != nil {
 		menu.Hint(firstSentence(msg.err.Error()))
 	} else {
-		menu.Hint("a name that is not installed can be pulled")
+		menu.Hint(intent.Show("ctrl+g") + " grades the marked model; a name that is not installed can be pulled")
 		menu.Free(func(text string) *view.Choice {
 			return &view.Choice{Text: "pull " + text, About: "download it", Action: perform{func() tea.Cmd { return m.startPull(text) }}}
 		})

@@ -82,6 +82,8 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 		return m.showSessions(msg)
 	case rulesMsg:
 		return m.showRules(msg)
+	case gradeMsg:
+		return m.graded(msg)
 	case workMsg:
 		return m.workPage(msg)
 	case undoMsg:

@@ -93,6 +93,7 @@ type Model struct {
 	pull    *event.PullProgress
 	waiting event.ModelState // what the model is doing before its first token; the zero state: nothing
 	memory  event.ModelState // its way into memory, beside that
+	grading string           // the model that is being graded; empty: none
 	since   time.Time        // of the last of them
 	stats   event.Stats
 	paths   []string // for @ completion

@@ -39,6 +39,7 @@ type Reply struct {
 type ToolCall struct {
 	Name string
 	Args json.RawMessage
+	At   int // bytes of the reply's text that came before it
 }
 
 // Sink receives a reply as it arrives. Its functions are called from one
@@ -119,7 +120,7 @@ func (c *Client) Chat(ctx context.Context, r Request, sink Sink) (Reply, error) 
 			if err != nil {
 				return err
 			}
-			reply.Calls = append(reply.Calls, ToolCall{call.Function.Name, args})
+			reply.Calls = append(reply.Calls, ToolCall{call.Function.Name, args, text.Len()})
 		}
 		if resp.Done {
 			reply.Done = true

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"unicode"
 
 	"chela/engine/rescue"
 	"chela/toolkit"
@@ -71,6 +72,17 @@ func regions(text string) []region {
 func endsInProse(line string) bool {
 	after := line[strings.LastIndexAny(line, "}>])")+1:]
 	return strings.ContainsFunc(after, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7f })
+}
+
+// inSentence reports whether text goes on around a place: the sentence before it
+// is not finished, and words follow on the same line.
+func inSentence(text string, at int) bool {
+	if at <= 0 || at >= len(text) {
+		return false
+	}
+	before := strings.TrimRight(text[:at], " \t")
+	after, _, _ := strings.Cut(text[at:], "\n")
+	return before != "" && !strings.ContainsAny(before[len(before)-1:], ".:!?\n") && strings.ContainsFunc(after, unicode.IsLetter)
 }
 
 // phantom looks for signs that the model only showed the call.

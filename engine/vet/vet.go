@@ -35,6 +35,7 @@ import (
 type Call struct {
 	Name string
 	Args json.RawMessage
+	At   int // bytes of the text that arrived before it; 0: none, or not known
 }
 
 // Input is one answer.
@@ -90,6 +91,10 @@ func Check(in Input) []Finding {
 	out := make([]Finding, len(in.Calls))
 	for i, c := range in.Calls {
 		out[i] = v.judge(c)
+		if in.Raw == "" && inSentence(in.Text, c.At) && !out[i].Phantom {
+			out[i].doubt("the sentence goes on around it, so it may only be shown")
+			out[i].Phantom = true
+		}
 	}
 	return out
 }

@@ -35,6 +35,7 @@ const (
 // Sessions and models.
 const (
 	PickModel    Intent = "model.pick"
+	CheckModel   Intent = "model.check"
 	PickMode     Intent = "mode.pick"
 	PickTier     Intent = "tier.pick"
 	PickTheme    Intent = "theme.pick"

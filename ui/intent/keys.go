@@ -139,6 +139,7 @@ var table = []Binding{
 
 	{Menu, []string{"enter"}, Open, "choose", "Chooses the marked line.", true},
 	{Menu, []string{"esc"}, Back, "close", "Closes the list; nothing changes.", true},
+	{Menu, []string{"ctrl+g"}, CheckModel, "grade", "In the list of models: gives the marked one four small tasks and a grade.", false},
 	{Menu, []string{"up", "ctrl+k"}, Up, "up", "Moves up.", false},
 	{Menu, []string{"down", "ctrl+j"}, Down, "down", "Moves down.", false},
 	{Menu, []string{"pgup"}, PageUp, "page up", "Moves up by a page.", false},

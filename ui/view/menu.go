@@ -21,6 +21,7 @@ type Choice struct {
 	Action pane.Action // what choosing it does
 	Why    string      // not empty: it cannot be chosen, and this is why
 	Mark   bool        // the one in force
+	Grade  pane.Action // what grading it does; nil: it has no grade
 }
 
 // Menu is a list to choose from, narrowed by typing.
@@ -145,6 +146,11 @@ func (m *Menu) Handle(i intent.Intent) (pane.Action, bool) {
 		m.at += max(m.rows-1, 1)
 	case intent.Open:
 		return m.choose(), true
+	case intent.CheckModel:
+		if c := m.current(); c != nil && c.Grade != nil {
+			return c.Grade, true
+		}
+		return pane.Say{Text: "only models have a grade"}, true
 	default:
 		return nil, false
 	}
