@@ -46,6 +46,6 @@ func (s *Session) call(ctx context.Context, c pipeline.Call) (pipeline.Outcome, 
 // or is recorded; see pipeline.Check.
 func (e *Engine) Check(ctx context.Context, tool string, args json.RawMessage, mode pipeline.Mode) (pipeline.Checked, error) {
 	return e.pipe.Check(ctx, pipeline.Env{
-		Workspace: e.newWorkspace(""), Mode: func() pipeline.Mode { return mode },
+		Workspace: e.newWorkspace(""), Mode: func() pipeline.Mode { return mode }, Sandbox: e.box,
 	}, pipeline.Call{Name: tool, Args: args, Origin: toolkit.FromPerson})
 }

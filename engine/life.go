@@ -104,6 +104,7 @@ func (e *Engine) openLocked(ctx context.Context, rec store.Session, o OpenOption
 		rec.Model = o.Model
 	}
 	s := &Session{engine: e, rec: rec, mode: mode}
+	s.openJobs()
 	s.prompts.idle = make(chan struct{})
 	close(s.prompts.idle)
 	s.life.ctx, s.life.stop = context.WithCancel(e.ctx)
@@ -146,6 +147,7 @@ func (s *Session) Close() {
 		s.mu.Unlock()
 		<-idle
 		s.life.calls.Wait()
+		s.jobs.Close()
 		s.mu.Lock()
 		s.leaveHost()
 		s.pick.host = nil

@@ -54,6 +54,15 @@ func (e *Engine) SandboxStatus(m pipeline.Mode) string {
 	return label + s.String()
 }
 
+// box is what the pipeline asks; see pipeline.Env. Only where it matters does it
+// cost the probe.
+func (e *Engine) box(m pipeline.Mode) (boxed, works bool) {
+	if !e.Boxed(m) {
+		return false, false
+	}
+	return true, e.Sandbox(e.ctx).Works()
+}
+
 // sandboxLevel says for people what a sandboxed command runs in.
 func (e *Engine) sandboxLevel() string {
 	s := e.Sandbox(e.ctx)

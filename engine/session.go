@@ -13,12 +13,14 @@ import (
 	"chela/engine/window"
 	"chela/store"
 	"chela/tiers"
+	"chela/toolkit/guard"
 )
 
 // Session is one open conversation.
 type Session struct {
 	engine *Engine
 	life   life
+	jobs   *guard.Jobs // processes that outlive a call
 
 	// mu guards all that follows. It is held for moments: nothing asks a server,
 	// the store, a tool or the file system under it, and no lock is taken under
@@ -155,12 +157,13 @@ func (s *Session) announce() {
 // turn; 0: of a person.
 func (s *Session) env(turn int) pipeline.Env {
 	w := s.engine.newWorkspace(s.rec.ID)
-	w.Shelf = shelf{s}
+	w.Shelf, w.Jobs = shelf{s}, s.jobs
 	w.Past, w.Notes, w.Ask = s.engine.pipe.Past(), notebook{s}, asker{s}
 	security := s.engine.Settings().Security
 	return pipeline.Env{
 		Policies: security.Policies, Origins: security.Origins, Tainted: s.taint,
 		Workspace: w, Session: s.rec.ID, Turn: turn, Mode: s.Mode, Attended: s.engine.cfg.Attended,
+		Sandbox: s.engine.box,
 		Publish: func(b event.Body) { s.publish(turn, b) },
 	}
 }

@@ -50,8 +50,9 @@ func (m *Model) graded(msg gradeMsg) tea.Cmd {
 		return nil
 	}
 	c := msg.check
+	meaning, _, _ := strings.Cut(c.Words, ";") // what stood out is below, task by task
 	lines := []string{
-		m.st.Strong.Render("Grade "+c.Grade) + "  " + m.st.Text.Render(safetext.Line(c.Words)), "",
+		m.st.Strong.Render("Grade "+c.Grade) + "  " + m.st.Text.Render(safetext.Line(meaning)), "",
 	}
 	for _, t := range c.Tasks {
 		mark := m.st.OK.Render("✓")

@@ -57,7 +57,8 @@ type Question struct {
 	Policies []Policy      // of the settings
 	Taint    string        // foreign text that the turn read, after which what it sends is a question; empty: none
 	Doubt    string        // why a call is not to be trusted: rescued from text, wrong tool likely
-	Sandbox  bool          // processes can be put into an OS sandbox
+	Boxed    bool          // processes run in an OS sandbox, or not at all
+	Sandbox  bool          // there is one, and they run in it
 }
 
 // Judge decides one call. It is the only place where that happens, whoever
@@ -75,6 +76,9 @@ func Judge(q Question) Decision {
 	}
 	if q.Mode == Deny {
 		return Decision{Denied, []string{"deny mode: nothing runs"}, ByMode, ""}
+	}
+	if q.Boxed && !q.Sandbox && q.Mode != Sandbox && touches(q.Plan, toolkit.Runs) {
+		return Decision{Denied, []string{"security.sandbox is on, and no OS sandbox is available here, so no command runs"}, ByFloor, ""}
 	}
 	policy := q.policy()
 	if policy != nil && policy.Decision == "deny" {

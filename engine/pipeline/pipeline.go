@@ -73,7 +73,9 @@ type Env struct {
 	// go on.
 	Before   func(tool string, args json.RawMessage) *toolkit.Error
 	Attended bool // a person can answer questions
-	Sandbox  bool // processes can be put into an OS sandbox
+	// Sandbox says whether processes run in an OS sandbox in a mode, and whether
+	// there is one that works; nil: neither.
+	Sandbox  func(Mode) (boxed, works bool)
 	Policies []Policy
 	Origins  map[toolkit.Origin]Mode // the most that calls of an origin may, whatever the session's mode
 	Tainted  func() string           // foreign text that the model has read in this turn; nil or "": none
@@ -110,6 +112,7 @@ type Outcome struct {
 // step is one call on its way.
 type step struct {
 	env    Env
+	in     *toolkit.Workspace // what the call was planned in and runs in: its processes are sandboxed or not, as it was judged
 	tool   toolkit.Tool
 	rec    store.Call      // as it is stored: without secrets
 	sent   json.RawMessage // the arguments as emitted

@@ -78,7 +78,7 @@ func runSafely(ctx context.Context, s *step, progress func(toolkit.Progress)) (r
 			err = toolkit.Errorf(toolkit.CodeExecution, "%s failed inside: %v.", s.rec.Tool, r)
 		}
 	}()
-	return s.tool.Run(ctx, s.env.Workspace, s.plan, progress)
+	return s.tool.Run(ctx, s.in, s.plan, progress)
 }
 
 // finish is step 5: the result is redacted, bounded, recorded and published.

@@ -118,6 +118,7 @@ func (p *Pipeline) decide(ctx context.Context, s *step) (Decision, error) {
 	case fault != nil:
 		return Decision{}, p.finish(ctx, s, store.CallFailed, toolkit.Result{}, fault)
 	}
+	s.in = c.in
 	s.plan, s.out.Plan, s.out.Level = c.plan, c.plan, c.plan.Level
 	return c.decision, nil
 }
@@ -129,6 +130,7 @@ type considered struct {
 	origin toolkit.Origin
 	doubt  string
 
+	in       *toolkit.Workspace // with its processes sandboxed or not
 	plan     toolkit.Plan
 	decision Decision
 }
@@ -139,10 +141,19 @@ func (p *Pipeline) consider(ctx context.Context, env Env, c *considered) (fault 
 	limited, cancel := context.WithTimeout(ctx, p.timeout())
 	defer cancel()
 	spec := c.tool.Spec()
-	if err := c.tool.Available(limited, env.Workspace); err != nil {
+	// Read once: what is planned in one mode is judged in the same, and runs so.
+	mode, boxed, works := env.modeFor(c.origin), false, false
+	in := *env.Workspace
+	if env.Sandbox != nil && in.Proc != nil {
+		if boxed, works = env.Sandbox(mode); boxed {
+			in.Proc = in.Proc.InSandbox()
+		}
+	}
+	c.in = &in
+	if err := c.tool.Available(limited, c.in); err != nil {
 		return toolkit.Errorf(toolkit.CodeUnavailable, "%s cannot work here: %w.", spec.Name, err), nil
 	}
-	plan, err := planSafely(limited, c.tool, env.Workspace, c.args)
+	plan, err := planSafely(limited, c.tool, c.in, c.args)
 	var floor *guard.Denied
 	switch {
 	case errors.As(err, &floor):
@@ -167,8 +178,8 @@ func (p *Pipeline) consider(ctx context.Context, env Env, c *considered) (fault 
 		rules = append(rules, more...)
 	}
 	c.decision = Judge(Question{
-		Mode: env.modeFor(c.origin), Origin: c.origin, Plan: plan, Rules: rules, Policies: env.Policies, Floor: floor, Doubt: c.doubt,
-		Taint: env.taint(c.origin), Sandbox: env.Sandbox,
+		Mode: mode, Origin: c.origin, Plan: plan, Rules: rules, Policies: env.Policies, Floor: floor, Doubt: c.doubt,
+		Taint: env.taint(c.origin), Boxed: boxed, Sandbox: boxed && works,
 	})
 	return nil, nil
 }

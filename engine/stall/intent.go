@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What people ask and models say, in English, German, French and Spanish. The
@@ -11,9 +12,20 @@ import (
 // otherwise. Other languages are served by the sign that all share: an answer
 // that ends in a colon.
 
+// pattern is compiled when it is first used: all of these take 8 ms, which a
+// start of the program would feel.
+type pattern func() *regexp.Regexp
+
+func compiled(text string) pattern {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// MatchString reports whether a text holds a match.
+func (p pattern) MatchString(text string) bool { return p().MatchString(text) }
+
 // anyOf makes a pattern that matches any of the phrases as whole words.
-func anyOf(phrases ...string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN_])(?:` + strings.Join(phrases, "|") + `)(?:$|[^\pL\pN_])`)
+func anyOf(phrases ...string) pattern {
+	return compiled(`(?i)(?:^|[^\pL\pN_])(?:` + strings.Join(phrases, "|") + `)(?:$|[^\pL\pN_])`)
 }
 
 var (
@@ -37,7 +49,7 @@ var (
 	)
 
 	// asksOnly opens a prompt that wants an explanation, whatever verbs follow.
-	asksOnly = regexp.MustCompile(`(?i)^\W*(?:how|why|what|when|where|which|who|explain|describe|tell me|should|is|are|does|do|did|was|were|` +
+	asksOnly = compiled(`(?i)^\W*(?:how|why|what|when|where|which|who|explain|describe|tell me|should|is|are|does|do|did|was|were|` +
 		`can (?:i|one)|(?:can|could) you (?:explain|tell|describe)|wie|warum|was|wann|wo|welche[rs]?|erkläre?|soll|ist|sind|` +
 		`comment|pourquoi|quel(?:le)?s?|qu'|que|quand|où|explique|est-ce|cómo|por qué|qué|cuál|cuándo|dónde|explica)(?:$|[^\pL])`)
 
@@ -76,7 +88,7 @@ var (
 	// work that a tool does, so that "I'll be happy to help" and "I need to know
 	// which port" are none. Between the two stand only words that put it off or
 	// soften it; German has the verb at the end.
-	intends = []*regexp.Regexp{
+	intends = []pattern{
 		anyOf(`(?:i'll|i will|i'm going to|i am going to|i'm about to|let me|let's|i need to|i should|i must)` +
 			`(?: (?:now|first|then|also|just|quickly|next|again|simply|go ahead and|start by|begin by|proceed to|proceed and|take a|have a|try to|try and|continue to|continue by))*` +
 			` (?:(?:re-?)?read|open|edit|chang(?:e|ing)|updat(?:e|ing)|creat(?:e|ing)|writ(?:e|ing)|run|running|execut(?:e|ing)|check|checking|look|looking|search|searching|find|finding|fix|fixing|add|adding|inspect|examin(?:e|ing)|` +
@@ -113,7 +125,7 @@ func announces(p string) bool {
 	case strings.HasSuffix(bare, ":"), strings.HasSuffix(bare, "\uff1a"):
 		return true
 	}
-	return slices.ContainsFunc(intends, func(r *regexp.Regexp) bool { return r.MatchString(last) })
+	return slices.ContainsFunc(intends, func(r pattern) bool { return r.MatchString(last) })
 }
 
 var (

@@ -1,7 +1,6 @@
 package stall
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -37,13 +36,13 @@ const (
 )
 
 // sentenceEnd splits prose into sentences. A dot inside "main.go" is none.
-var sentenceEnd = regexp.MustCompile(`[.!?。！？]+["')*_]*\s+|\n+`)
+var sentenceEnd = compiled(`[.!?。！？]+["')*_]*\s+|\n+`)
 
 // sentencesOf are the sentences of prose, with their marks, without blank ones.
 func sentencesOf(p string) []string {
 	var out []string
 	at := 0
-	for _, m := range sentenceEnd.FindAllStringIndex(p, -1) {
+	for _, m := range sentenceEnd().FindAllStringIndex(p, -1) {
 		if s := strings.TrimSpace(p[at:m[1]]); s != "" {
 			out = append(out, s)
 		}
@@ -64,7 +63,7 @@ func lastSentence(p string) string {
 }
 
 // shell is a fence of commands.
-var shell = regexp.MustCompile("(?m)^\\s*```(bash|sh|shell|zsh|console|powershell|cmd)\\s*$")
+var shell = compiled("(?m)^\\s*```(bash|sh|shell|zsh|console|powershell|cmd)\\s*$")
 
 // showsCommand reports whether an answer shows commands where it should have run
 // them.

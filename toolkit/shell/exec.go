@@ -174,6 +174,9 @@ func planExec(ctx context.Context, w *toolkit.Workspace, a execArgs) (toolkit.Pl
 	} else {
 		p.Preview.Notes = append(p.Preview.Notes, "not proven to only read: "+j.why)
 	}
+	if level := w.Proc.Level(); level != "" {
+		p.Preview.Notes = append(p.Preview.Notes, "runs in the sandbox: "+level)
+	}
 	return p.WithPrivate(prog), nil
 }
 
@@ -264,6 +267,7 @@ func foreground(a execArgs, exit guard.Exit) (toolkit.Result, error) {
 	if exit.Reason == guard.Exited && exit.Leftover > 0 {
 		res.Text += fmt.Sprintf("[processes that it left behind were ended: %d; set background to true to keep a server running]\n", exit.Leftover)
 	}
+	res.Text += exit.Distrust()
 	var fault *toolkit.Error
 	switch {
 	case exit.Reason == guard.Exited && exit.Code == 0:
