@@ -42,6 +42,9 @@ type Workspace struct {
 	// Notes is the session's notebook; nil outside of one.
 	Notes Notebook
 
+	// Jobs are the session's processes that outlive a call; nil outside of one.
+	Jobs *guard.Jobs
+
 	// Past is what calls changed here; nil where nothing is recorded.
 	Past Past
 

@@ -37,6 +37,10 @@ type Process struct {
 	onOutput            func([]byte)
 	limit               int64
 	got                 int64 // guarded by deliver
+	input               input
+	news                news
+	hurry               atomic.Bool // no grace: KILL at once
+	reaped              atomic.Bool // the leader's number may belong to another process
 }
 
 func (r *Runner) start(ctx context.Context, c Command, background bool) (*Process, error) {
@@ -65,13 +69,14 @@ func (r *Runner) start(ctx context.Context, c Command, background bool) (*Proces
 	cmd.SysProcAttr = sysProcAttr(c.PTY)
 	// Only an input that somebody keeps open is waited for, and not for long.
 	cmd.WaitDelay = pipeWait
-	if c.Stdin != nil && !c.PTY {
+	if c.Stdin != nil && !c.PTY && !c.Interactive {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	streams, err := openStreams(cmd, c.PTY)
+	streams, err := openStreams(cmd, c)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", c.Argv[0], err)
 	}
+	p.input.file = streams.input
 	if p.after, err = r.confine(ctx, cmd); err != nil {
 		streams.close()
 		return nil, fmt.Errorf("run %s: it could not be confined: %w", c.Argv[0], err)
@@ -139,7 +144,11 @@ func (p *Process) supervise(timeout time.Duration, s *streams) {
 		close(drained)
 	}()
 	waited := make(chan error, 1)
-	go func() { waited <- p.cmd.Wait() }()
+	go func() {
+		err := p.cmd.Wait()
+		p.reaped.Store(true)
+		waited <- err
+	}()
 	var late <-chan time.Time
 	if timeout > 0 {
 		t := time.NewTimer(timeout)
@@ -159,7 +168,7 @@ func (p *Process) supervise(timeout time.Duration, s *streams) {
 	if gone {
 		waitBriefly(drained, settle)
 	}
-	leftover := p.tree.kill(p.runner.opts.KillGrace, func() bool {
+	leftover := p.tree.kill(p.grace(), func() bool {
 		if !gone {
 			select {
 			case waitErr = <-waited:
@@ -177,6 +186,7 @@ func (p *Process) supervise(timeout time.Duration, s *streams) {
 		s.expire()
 		<-drained
 	}
+	p.input.close()
 	s.close()
 	p.finish(reason, waitErr, leftover)
 }
@@ -208,6 +218,7 @@ func (p *Process) finish(reason Reason, waitErr error, leftover int) {
 	p.after(&e)
 	p.exit = e
 	close(p.done)
+	p.news.tell()
 	if !p.background.Load() {
 		p.runner.forget(p)
 	}
@@ -266,6 +277,7 @@ func (p *Process) take(chunk []byte, own *ring) {
 	if p.onOutput != nil {
 		p.onOutput(chunk)
 	}
+	p.news.tell()
 }
 
 // end asks the supervisor to end the process; the first reason counts.

@@ -134,6 +134,9 @@ type Command struct {
 	// PTY gives the command a terminal of its own, 80 by 24, for programs that
 	// insist on one. Both streams are then one.
 	PTY bool
+	// Interactive keeps the input open for Process.Send, and makes both streams
+	// one, so that what is written comes in the order in which it was written.
+	Interactive bool
 	// BackgroundAfter moves a foreground run to the background after so long.
 	BackgroundAfter time.Duration
 	// Program, if set, is what LookPath found when the plan was made; the command

@@ -13,12 +13,16 @@ import (
 type streams struct {
 	read  []*os.File // stdout and stderr, or one terminal
 	child []*os.File
+	input *os.File // of an interactive command; closed by its process
 }
 
 // openStreams connects the command's output. The pipes are our own rather than
 // exec.Cmd's, so that waiting for the process does not wait for the pipes.
-func openStreams(cmd *exec.Cmd, terminal bool) (*streams, error) {
-	if terminal {
+func openStreams(cmd *exec.Cmd, c Command) (*streams, error) {
+	if c.Interactive {
+		return openDialogue(cmd)
+	}
+	if c.PTY {
 		master, slave, err := pty.Open()
 		if err != nil {
 			return nil, fmt.Errorf("no terminal could be made for it: %w", err)
@@ -39,6 +43,21 @@ func openStreams(cmd *exec.Cmd, terminal bool) (*streams, error) {
 	}
 	cmd.Stdout, cmd.Stderr = outW, errW
 	return &streams{read: []*os.File{outR, errR}, child: []*os.File{outW, errW}}, nil
+}
+
+// openDialogue gives the command an input that stays open and one output.
+func openDialogue(cmd *exec.Cmd) (*streams, error) {
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("no pipe could be made for it: %w", err)
+	}
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		_, _ = outR.Close(), outW.Close()
+		return nil, fmt.Errorf("no pipe could be made for it: %w", err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, outW
+	return &streams{read: []*os.File{outR}, child: []*os.File{outW, inR}, input: inW}, nil
 }
 
 func (s *streams) readers() []*os.File { return s.read }
@@ -64,5 +83,8 @@ func (s *streams) close() {
 	s.closeChild()
 	for _, f := range s.read {
 		_ = f.Close()
+	}
+	if s.input != nil {
+		_ = s.input.Close() // a second close does nothing
 	}
 }
