@@ -294,3 +294,28 @@ func TestACallWithoutItsAuditIsNotStored(t *testing.T) {
 		t.Errorf("stored all the same: %v, %v", calls, err)
 	}
 }
+
+// The first writes of several goroutines prepare the statements that the others
+// are about to run.
+func TestTheFirstCallsMayComeAtOnce(t *testing.T) {
+	for range 20 {
+		s := fresh(t)
+		put(t, s, session("a"))
+		done := make(chan error, 8)
+		for i := range cap(done) {
+			go func() {
+				c := store.Call{ID: fmt.Sprint(i), Session: "a", Tool: "exec", State: store.CallRunning, EmittedAt: time.Now()}
+				_, err := s.PutAudited(t.Context(), c, store.AuditEntry{Kind: store.AuditIntent, At: 1, Call: c.ID})
+				done <- err
+			}()
+		}
+		for range cap(done) {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r := verify(t, s); !r.OK || r.Rows != cap(done) {
+			t.Fatalf("%+v", r)
+		}
+	}
+}

@@ -46,7 +46,7 @@ type Store struct {
 	read      *sql.DB
 	recovered string
 
-	mu    sync.Mutex
+	mu    sync.Mutex           // guards stmts; nothing waits for a connection under it
 	stmts map[string]*sql.Stmt // of the write connection, by their text
 }
 
@@ -172,22 +172,36 @@ func (s *Store) tx(ctx context.Context, what string, f func(*sql.Tx) error) erro
 // read one than to run it. It must be called outside a transaction, which holds
 // the only connection. What cannot be prepared fails when it is run.
 func (s *Store) ready(ctx context.Context, queries ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, q := range queries {
+		if s.stmt(q) != nil {
+			continue
+		}
+		// Not under mu: who holds the connection may be waiting for mu.
+		stmt, err := s.write.PrepareContext(ctx, q)
+		if err != nil {
+			continue
+		}
+		s.mu.Lock()
 		if s.stmts[q] == nil {
-			if stmt, err := s.write.PrepareContext(ctx, q); err == nil {
-				s.stmts[q] = stmt
-			}
+			s.stmts[q], stmt = stmt, nil
+		}
+		s.mu.Unlock()
+		if stmt != nil { // another goroutine was first
+			_ = stmt.Close()
 		}
 	}
 }
 
+// stmt is a prepared statement, or nil.
+func (s *Store) stmt(q string) *sql.Stmt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stmts[q]
+}
+
 // row runs a statement that gives one row, prepared if it is ready.
 func (s *Store) row(ctx context.Context, tx *sql.Tx, q string, args ...any) *sql.Row {
-	s.mu.Lock()
-	stmt := s.stmts[q]
-	s.mu.Unlock()
+	stmt := s.stmt(q)
 	if stmt == nil {
 		return tx.QueryRowContext(ctx, q, args...)
 	}
@@ -196,9 +210,7 @@ func (s *Store) row(ctx context.Context, tx *sql.Tx, q string, args ...any) *sql
 
 // exec runs a statement that gives none, prepared if it is ready.
 func (s *Store) exec(ctx context.Context, tx *sql.Tx, q string, args ...any) error {
-	s.mu.Lock()
-	stmt := s.stmts[q]
-	s.mu.Unlock()
+	stmt := s.stmt(q)
 	var err error
 	if stmt == nil {
 		_, err = tx.ExecContext(ctx, q, args...)
