@@ -1,7 +1,6 @@
 package securitytest
 
 import (
-	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -13,6 +12,3 @@ func TestMain(m *testing.M) {
 	sandbox.Main()                                                                               // when the sandbox starts this program again, it does not return
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock")) // a clock that stops by itself, some time after the last match
 }
-
-// long reports whether the tests that take their time are wanted.
-func long() bool { return os.Getenv("CHELA_TEST_LONG") == "1" }
