@@ -32,8 +32,10 @@ func New() (*toolkit.Registry, error) {
 		git.StatusTool(),
 		web.Fetch(),
 		tasks.CompleteTask(),
+		web.Search(),
 		tasks.TodoWrite(),
 		meta.SearchTools(),
+		web.Understand(),
 		tasks.CreatePlan(),
 		tasks.CompletePlanStep(),
 	)
