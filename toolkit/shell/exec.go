@@ -1,12 +1,14 @@
-// Package shell has the tool that runs commands.
+// Package shell has the tools that run commands: at once, in the background, and
+// in an interpreter that remembers.
 //
 // It guarantees: what was analysed is what runs: the text that the plan shows is
 // passed to bash as one argument, and bash and the programs that the text names
 // are the files that they were when the plan was made; a command that was not
 // proven to only read is dangerous; what it names by a literal path is held
 // against the floor before anything runs; it runs in a folder of the workspace, in a clean environment, without a terminal or
-// input, and its whole process tree is gone when the call ends, unless the call
-// said that it is to stay in the background.
+// input, and its whole process tree is gone when the call ends. What stays in the
+// background, and an interpreter between two calls, belongs to one session, is
+// in its table of jobs, and is gone with it.
 package shell
 
 import (
@@ -201,7 +203,7 @@ func runExec(ctx context.Context, w *toolkit.Workspace, a execArgs, p toolkit.Pl
 		MaxOutput: keepOutput, PTY: a.PTY, Program: &prog,
 	}
 	if a.Background {
-		return start(ctx, w, cmd)
+		return start(ctx, w, cmd, text)
 	}
 	if a.limit() > moveAfter {
 		cmd.BackgroundAfter = moveAfter
@@ -214,13 +216,18 @@ func runExec(ctx context.Context, w *toolkit.Workspace, a execArgs, p toolkit.Pl
 		return toolkit.Result{}, spawnError(err)
 	}
 	if exit.Reason == guard.Background {
-		return moved(a, exit), nil
+		if w.Jobs != nil {
+			if err := w.Jobs.Keep(&guard.Job{Process: exit.Process, Kind: guard.JobCommand, What: text}); err != nil {
+				return toolkit.Result{}, spawnError(err)
+			}
+		}
+		return moved(w, a, exit), nil
 	}
 	return foreground(a, exit)
 }
 
 // moved is the result of a command that still runs.
-func moved(a execArgs, exit guard.Exit) toolkit.Result {
+func moved(w *toolkit.Workspace, a execArgs, exit guard.Exit) toolkit.Result {
 	took := exit.Duration.Round(time.Second)
 	d := Executed{Status: "running", ExitCode: -1, SessionID: exit.Process.ID, DurationMS: exit.Duration.Milliseconds(), Stdout: stream(exit.Stdout), Stderr: stream(exit.Stderr)}
 	text := plain(exit.Output.String())
@@ -228,6 +235,9 @@ func moved(a execArgs, exit guard.Exit) toolkit.Result {
 		text += "\n"
 	}
 	text += fmt.Sprintf("[still running after %s: moved to the background as session %s; it is stopped after %s in all]", took, exit.Process.ID, a.limit())
+	if w.Jobs != nil {
+		text += follow
+	}
 	return toolkit.Result{Text: text, Data: &d}
 }
 
@@ -239,14 +249,26 @@ func spawnError(err error) error {
 	return toolkit.Errorf(CodeSpawn, "the command could not be started: %w.", err)
 }
 
+// follow tells a model how to see what became of a background command.
+const follow = " Look at it with exec_status, stop it with exec_kill."
+
 // start runs a command in the background.
-func start(ctx context.Context, w *toolkit.Workspace, cmd guard.Command) (toolkit.Result, error) {
-	proc, err := w.Proc.Start(ctx, cmd)
+func start(ctx context.Context, w *toolkit.Workspace, cmd guard.Command, what string) (toolkit.Result, error) {
+	var proc *guard.Process
+	var err error
+	hint := ""
+	if w.Jobs == nil { // outside of a session it lives as long as the program
+		proc, err = w.Proc.Start(ctx, cmd)
+	} else {
+		job := &guard.Job{Kind: guard.JobCommand, What: what}
+		err = w.Jobs.Start(ctx, w.Proc, cmd, job)
+		proc, hint = job.Process, follow
+	}
 	if err != nil {
 		return toolkit.Result{}, spawnError(err)
 	}
 	d := Executed{Status: "running", ExitCode: -1, SessionID: proc.ID}
-	text := fmt.Sprintf("Started in the background as session %s (process %d). It is stopped after %s.", proc.ID, proc.PID(), cmd.Timeout)
+	text := fmt.Sprintf("Started in the background as session %s (process %d). It is stopped after %s.%s", proc.ID, proc.PID(), cmd.Timeout, hint)
 	return toolkit.Result{Text: text, Data: &d}, nil
 }
 
