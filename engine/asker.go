@@ -70,6 +70,22 @@ func ask(ctx context.Context, host *fleet.Host, name string, window int, q toolk
 	return text, nil
 }
 
+// Loaded names the models that are in memory on any server.
+func (a asker) Loaded(ctx context.Context) ([]string, error) {
+	if a.s == nil {
+		return nil, nil
+	}
+	var out []string
+	for _, st := range a.s.engine.servers.Survey(ctx) {
+		for _, m := range st.Models {
+			if m.Loaded {
+				out = append(out, fmt.Sprintf("%s (%.0f%% GPU, window %d)", m.Name, 100*m.OnGPU, m.Window))
+			}
+		}
+	}
+	return out, nil
+}
+
 // Sees returns the model that looks at images: the session's, or the newest
 // installed one that can.
 func (a asker) Sees(ctx context.Context) (string, error) {

@@ -132,6 +132,9 @@ type Asker interface {
 	// Sees returns the name of the model that looks at images, or why there is
 	// none.
 	Sees(ctx context.Context) (string, error)
+	// Loaded names the models that are in memory, with how much of each the GPU
+	// holds.
+	Loaded(ctx context.Context) ([]string, error)
 }
 
 // Question is what an [Asker] is asked.

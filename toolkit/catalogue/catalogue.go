@@ -13,6 +13,7 @@ import (
 	"chela/toolkit/git"
 	"chela/toolkit/meta"
 	"chela/toolkit/shell"
+	"chela/toolkit/system"
 	"chela/toolkit/tasks"
 	"chela/toolkit/web"
 )
@@ -41,5 +42,9 @@ func New() (*toolkit.Registry, error) {
 		web.Understand(),
 		tasks.CreatePlan(),
 		tasks.CompletePlanStep(),
+		system.Env(),
+		system.SystemInfo(),
+		system.ProcessList(),
+		system.Which(),
 	)
 }

@@ -15,6 +15,7 @@ import (
 	"chela/toolkit/git"
 	"chela/toolkit/meta"
 	"chela/toolkit/shell"
+	"chela/toolkit/system"
 	"chela/toolkit/tasks"
 	"chela/toolkit/web"
 )
@@ -25,6 +26,7 @@ var returned = map[string]any{
 	"search_files": files.Found{}, "directory_tree": files.Tree{}, "exec": shell.Executed{}, "exec_status": shell.Status{}, "exec_kill": shell.Stopped{}, "repl_execute": shell.Evaluated{}, "git_status": git.Listing{},
 	"web_fetch": web.Fetched{}, "complete_task": tasks.Completed{}, "search_available_tools": meta.Found{},
 	"web_search": web.Searched{}, "link_understand": web.Understood{},
+	"env": system.Variables{}, "system_info": system.Info{}, "process_list": system.Running{}, "which": system.Located{},
 	"todo_write": tasks.Todos{}, "create_plan": tasks.Planned{}, "complete_plan_step": tasks.Stepped{},
 }
 

@@ -84,6 +84,10 @@ func kindRune(c rune) rune {
 }
 
 // secretVarName reports whether a variable's name says that its value is secret.
+// SecretName reports whether the value of a variable, or of an option, of this
+// name looks secret.
+func SecretName(name string) bool { return secretVarName(name) }
+
 func secretVarName(name string) bool {
 	upper := strings.ToUpper(name)
 	for _, part := range []string{

@@ -169,7 +169,8 @@ func (m *model) Ask(_ context.Context, q toolkit.Question) (string, error) {
 	m.asked = q
 	return m.answer, nil
 }
-func (m *model) Sees(context.Context) (string, error) { return "m", nil }
+func (m *model) Sees(context.Context) (string, error)     { return "m", nil }
+func (m *model) Loaded(context.Context) ([]string, error) { return nil, nil }
 
 func TestAPageIsReadApartFromTheConversation(t *testing.T) {
 	w := site(t, func(w http.ResponseWriter, _ *http.Request) {
