@@ -65,7 +65,6 @@ func TestFrames(t *testing.T) {
 				{"call", []string{"alt+2", "g", "enter"}},
 				{"palette", []string{"ctrl+p"}},
 				{"help", []string{"f1"}},
-				{"tools", []string{"alt+1", "T"}},
 			}
 			d := scene(t, s.w, s.h)
 			for _, v := range views {

@@ -188,6 +188,7 @@ func (m *Model) statusLine(w int) string {
 		case event.PrefixBroken:
 			add(m.st.Warn.Render("prefix broken"))
 		}
+		add(m.eng.SandboxStatus(s.Mode))
 		if s.CallMode != callmode.Native {
 			add(s.CallMode.String())
 		}

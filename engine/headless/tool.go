@@ -51,7 +51,9 @@ func ToolList(ctx context.Context, t Terminal, o ToolListOptions) error {
 		list := []listedTool{}
 		for _, e := range sel.Entries {
 			tool, ok := a.Tools.Get(e.Name)
-			if !ok || !e.Given && !o.All {
+			// Of a tier all its tools are listed, also those that cannot work here:
+			// the reason says why.
+			if !ok || !e.Given && !o.All && (o.Tier == "" || tierOf(o.Tier) < e.Tier) {
 				continue
 			}
 			spec := tool.Spec()
@@ -74,6 +76,15 @@ func ToolList(ctx context.Context, t Terminal, o ToolListOptions) error {
 		}
 		return t.write(t.Out, []byte(t.dim(fmt.Sprintf("%s: %s given, %d tokens", title, plural(len(sel.Given()), "tool"), sel.Tokens), t.OutIsTerm)))
 	})
+}
+
+// tierOf is a tier by its name; a wrong one was refused before.
+func tierOf(name string) tiers.Tier {
+	t, err := tiers.Parse(name)
+	if err != nil {
+		return tiers.Essential
+	}
+	return t
 }
 
 // selection answers for a tier, a model, or the model chela would start with.

@@ -26,6 +26,9 @@ func Tighten(own Settings, file string, data []byte) (Settings, []Problem) {
 	rest := p
 	rest.Security.Mode, rest.Security.Policies, rest.Security.Secrets, rest.Security.Origins = unset, nil, nil, nil
 	rest.Tools.Promote, rest.Tools.Demote = nil, nil
+	if p.Security.Sandbox == "on" {
+		rest.Security.Sandbox = start.Security.Sandbox
+	}
 	for _, key := range setKeys(reflect.ValueOf(rest), reflect.ValueOf(start), "") {
 		ignore(key, "a project cannot set this")
 	}
@@ -39,6 +42,9 @@ func Tighten(own Settings, file string, data []byte) (Settings, []Problem) {
 		ignore("security.mode", fmt.Sprintf("%s is looser than your %s, and a project can only tighten", mode, own.Security.Mode))
 	default:
 		out.Security.Mode = max(mode, pipeline.Deny)
+	}
+	if p.Security.Sandbox == "on" {
+		out.Security.Sandbox = "on"
 	}
 	out.Security.Policies = slices.Clone(own.Security.Policies)
 	for i, policy := range p.Security.Policies {

@@ -63,10 +63,11 @@ func TestAProjectCannotLoosenTheMode(t *testing.T) {
 		"":                           pipeline.Ask,
 		"tools: {demote: [exec]}":    pipeline.Ask,
 		// What cannot be read may have been meant to hold something back.
+		"security: {sandbox: on}":                   pipeline.Ask,
 		"security: {mode: strickt}":                 pipeline.Deny,
 		"security: {policies: [{decision: maybe}]}": pipeline.Deny,
 		"security: {policies: [{decison: deny}]}":   pipeline.Deny,
-		"security: [": pipeline.Deny,
+		"security: [":                               pipeline.Deny,
 	} {
 		if got, _ := settings.Tighten(settings.Default(), "p.yml", []byte(text)); got.Security.Mode != want {
 			t.Errorf("%q gives %s, want %s", text, got.Security.Mode, want)
