@@ -7,10 +7,10 @@ FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint fuzz cover generate bench eval screenshot clean
+.PHONY: help run build test race lint fuzz fuzz-gate cover generate bench eval screenshot clean
 
 help: ## say what the targets do
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## start the workstation in this folder (ARGS="...": its arguments)
 	./bin/chela $(ARGS)
@@ -46,6 +46,21 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 				*) echo "$$out"; exit 1;; \
 				esac; \
 		done; \
+	done
+
+# The parsers that stand between foreign text and an effect.
+GATE_FUZZ := toolkit/guard/command:FuzzClassify toolkit/guard:FuzzPath toolkit/guard:FuzzURL \
+	ui/safetext:FuzzVariants ui/diff:FuzzParse engine/rescue:FuzzParse
+
+fuzz-gate: ## fuzz what guards the gate for FUZZTIME each (CI: 60s)
+	@for t in $(GATE_FUZZ); do \
+		package=$${t%%:*}; target=$${t##*:}; echo "== $$package $$target"; \
+		out=$$(go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s "./$$package" 2>&1) || \
+			case "$$out" in \
+			*"Failing input"*) echo "$$out"; exit 1;; \
+			*"context deadline exceeded"*) ;; \
+			*) echo "$$out"; exit 1;; \
+			esac; \
 	done
 
 cover: ## measure what the tests cover, into cover.out
