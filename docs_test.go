@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,4 +58,48 @@ func TestTheSettingsOfTheReadmeAreValid(t *testing.T) {
 	if s.Models.Default == "" || len(s.Tools.Promote) == 0 {
 		t.Errorf("read as %+v", s)
 	}
+}
+
+// Every key of the settings is in the manual's example, and the example is right
+// as it stands.
+func TestTheManualShowsEverySetting(t *testing.T) {
+	text, err := os.ReadFile("docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "```yaml\n")
+	example, _, ok2 := strings.Cut(rest, "```")
+	if !ok || !ok2 {
+		t.Fatal("there is no example")
+	}
+	got, problems := settings.Parse("docs/settings.md", []byte(example))
+	for _, p := range problems {
+		t.Error(p)
+	}
+	for _, key := range unset(reflect.ValueOf(got), "") {
+		t.Errorf("the example does not set %s", key)
+	}
+	for _, name := range []string{"off", "on", "auto"} {
+		if !strings.Contains(example, name) {
+			t.Errorf("the example does not name %s", name)
+		}
+	}
+}
+
+// unset names the keys that have no value, those that are right with none left
+// out.
+func unset(v reflect.Value, path string) []string {
+	var out []string
+	for i := range v.NumField() {
+		key := strings.TrimPrefix(path+"."+v.Type().Field(i).Tag.Get("yaml"), ".")
+		zeroIsRight := slices.Contains([]string{"security.sandbox_network", "security.audit_days"}, key) || strings.HasPrefix(key, "channels.") && strings.HasSuffix(key, ".url") ||
+			strings.HasPrefix(key, "search.") && (strings.HasSuffix(key, ".url") || key == "search.searxng.key")
+		switch {
+		case v.Field(i).Kind() == reflect.Struct:
+			out = append(out, unset(v.Field(i), key)...)
+		case v.Field(i).IsZero() && !zeroIsRight:
+			out = append(out, key)
+		}
+	}
+	return out
 }

@@ -45,7 +45,9 @@ func (s *Session) call(ctx context.Context, c pipeline.Call) (pipeline.Outcome, 
 // Check says how a person's call would be judged in a mode. Nothing runs, asks
 // or is recorded; see pipeline.Check.
 func (e *Engine) Check(ctx context.Context, tool string, args json.RawMessage, mode pipeline.Mode) (pipeline.Checked, error) {
+	security := e.Settings().Security
 	return e.pipe.Check(ctx, pipeline.Env{
+		Policies: security.Policies, Origins: security.Origins,
 		Workspace: e.newWorkspace(""), Mode: func() pipeline.Mode { return mode }, Sandbox: e.box,
 	}, pipeline.Call{Name: tool, Args: args, Origin: toolkit.FromPerson})
 }

@@ -26,9 +26,13 @@ import (
 	"chela/store"
 	"chela/toolkit"
 	"chela/toolkit/catalogue"
+	"chela/toolkit/guard/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	sandbox.Main() // when a sandboxed command starts this program again, it does not return
+	goleak.VerifyTestMain(m)
+}
 
 const qwen = "qwen3:8b"
 

@@ -115,13 +115,15 @@ func Judge(q Question) Decision {
 	}
 	// An exact rule names this very call, so it answers the question that the
 	// plan raises; a wider one was made without knowing of it.
-	if len(q.Plan.Outside) > 0 && (allow == nil || allow.Scope != ScopeExact) {
+	// In the sandbox a command cannot do what these would ask about.
+	confined := q.Boxed && q.Sandbox && touches(q.Plan, toolkit.Runs)
+	if !confined && len(q.Plan.Outside) > 0 && (allow == nil || allow.Scope != ScopeExact) {
 		if q.Mode == Unlimited { // nobody would be asked
 			return Decision{Denied, q.Plan.Outside, ByFloor, ""}
 		}
 		doubts = append(doubts, q.Plan.Outside...)
 	}
-	if q.Mode != Unlimited && (allow == nil || allow.Scope != ScopeExact) {
+	if !confined && q.Mode != Unlimited && (allow == nil || allow.Scope != ScopeExact) {
 		doubts = append(doubts, q.Plan.Asks...)
 	}
 	switch {
