@@ -12,8 +12,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,11 +43,19 @@ type Request struct {
 	Query   url.Values
 	Header  http.Header
 	Body    any           // sent as JSON; nil: none
+	Upload  *Upload       // sent in place of Body
 	Timeout time.Duration // 0: 30 s
 	Secret  string        // what must not appear in an error, such as a token in the URL
 }
 
-// Call does a request and decodes the answer into out, which may be nil.
+// Upload is a body that is not JSON.
+type Upload struct {
+	Type string // its media type
+	Data []byte
+}
+
+// Call does a request and decodes the answer into out, which may be nil. An
+// answer that says it has no content leaves out as it is.
 func Call(ctx context.Context, n *guard.Net, r Request, out any) error {
 	if n == nil {
 		return toolkit.Errorf(toolkit.CodeUnavailable, "the network is switched off.")
@@ -78,14 +88,21 @@ func Call(ctx context.Context, n *guard.Net, r Request, out any) error {
 			req.Method = http.MethodPost
 		}
 	}
+	if r.Upload != nil {
+		req.Body = r.Upload.Data
+		req.Header.Set("Content-Type", r.Upload.Type)
+		if req.Method == "" {
+			req.Method = http.MethodPost
+		}
+	}
 	page, err := n.Fetch(ctx, req)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
 		return ctx.Err()
 	default:
-		if _, denied := guard.AsDenied(err); denied {
-			return err
+		if d, denied := guard.AsDenied(err); denied {
+			return &guard.Denied{Op: d.Op, Path: hide(d.Path), Rule: d.Rule, Reason: hide(d.Reason)}
 		}
 		e := toolkit.Errorf(CodeService, "%s cannot be reached: %s.", r.Name, hide(err.Error()))
 		e.Retryable = true
@@ -94,7 +111,7 @@ func Call(ctx context.Context, n *guard.Net, r Request, out any) error {
 	if page.Status < 200 || page.Status > 299 {
 		return refused(r, page, hide)
 	}
-	if out == nil {
+	if out == nil || page.Status == http.StatusNoContent {
 		return nil
 	}
 	if page.Truncated {
@@ -121,12 +138,37 @@ func refused(r Request, page *guard.Page, hide func(string) string) error {
 		return toolkit.Errorf(CodeKey, "%s refuses the key (%d): %s.", r.Name, page.Status, said).WithHint("Say so: the person has to set another one.")
 	case http.StatusTooManyRequests:
 		e := toolkit.Errorf(CodeService, "%s is asked too often: %s.", r.Name, said).WithHint("Wait, or do without.")
+		if wait := pause(page); wait > 0 {
+			e = e.WithHint("Wait %v before the next call.", wait)
+		}
 		e.Retryable = true
 		return e
 	}
 	e := toolkit.Errorf(CodeService, "%s answered %d: %s.", r.Name, page.Status, said)
 	e.Retryable = page.Status >= 500
 	return e
+}
+
+// pause is how long a service wants to be left alone, to the second above; 0: it
+// does not say. It stands in a header, or in the answer as Discord and Telegram
+// write it.
+func pause(page *guard.Page) time.Duration {
+	seconds, err := strconv.ParseFloat(page.Header.Get("Retry-After"), 64)
+	if err != nil {
+		var said struct {
+			After      float64 `json:"retry_after"`
+			Parameters struct {
+				After float64 `json:"retry_after"`
+			} `json:"parameters"`
+		}
+		if json.Unmarshal(page.Body, &said) == nil {
+			seconds = max(said.After, said.Parameters.After)
+		}
+	}
+	if seconds <= 0 || seconds > 24*3600 {
+		return 0
+	}
+	return time.Duration(math.Ceil(seconds)) * time.Second
 }
 
 // message takes the words out of an error's JSON, as far as it has the usual
