@@ -30,6 +30,7 @@ type basis struct {
 func (e *Engine) basis(ctx context.Context) basis {
 	w := e.newWorkspace("")
 	w.Shelf, w.Notes, w.Ask = shelf{}, notebook{}, asker{} // any session has them
+	w.Library, w.Terminal = e.Library(), e.cfg.Terminal
 	why := map[string]string{}
 	for _, t := range e.cfg.Tools.All() {
 		if err := t.Available(ctx, w); err != nil {

@@ -42,6 +42,12 @@ type Workspace struct {
 	// Notes is the session's notebook; nil outside of one.
 	Notes Notebook
 
+	// Library keeps the feeds, which are one for all sessions; nil outside of one.
+	Library Library
+
+	// Terminal is the one that chela runs in; nil when it has no screen.
+	Terminal Terminal
+
 	// Jobs are the session's processes that outlive a call; nil outside of one.
 	Jobs *guard.Jobs
 
