@@ -23,7 +23,7 @@ import (
 // returned are the types of the tools' data.
 var returned = map[string]any{
 	"read_file": files.Read{}, "write_file": files.Written{}, "edit_file": files.Edited{}, "grep": files.Matches{},
-	"search_files": files.Found{}, "directory_tree": files.Tree{}, "exec": shell.Executed{}, "exec_status": shell.Status{}, "exec_kill": shell.Stopped{}, "repl_execute": shell.Evaluated{}, "git_status": git.Listing{},
+	"search_files": files.Found{}, "directory_tree": files.Tree{}, "exec": shell.Executed{}, "patch_apply": files.Patched{}, "multi_patch": files.Patches{}, "path_info": files.PathFacts{}, "exec_status": shell.Status{}, "exec_kill": shell.Stopped{}, "repl_execute": shell.Evaluated{}, "git_status": git.Listing{},
 	"web_fetch": web.Fetched{}, "complete_task": tasks.Completed{}, "search_available_tools": meta.Found{},
 	"web_search": web.Searched{}, "link_understand": web.Understood{},
 	"env": system.Variables{}, "system_info": system.Info{}, "process_list": system.Running{}, "which": system.Located{},

@@ -2,7 +2,8 @@
 // workspace.
 //
 // It guarantees: every path goes through guard.FS; a plan to write shows the
-// whole change and is refused when the file is not what the plan saw; what a
+// whole change and is refused when the file is not what the plan saw; a patch is
+// applied to all of its files or to none, each hunk where it fits only; what a
 // search or listing leaves out is counted and said; output stays under the
 // workspace's budget; the same files give the same output in the same order.
 package files
