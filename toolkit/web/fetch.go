@@ -154,7 +154,7 @@ func runFetch(ctx context.Context, w *toolkit.Workspace, a fetchArgs, p toolkit.
 	page, err := w.Net.Fetch(ctx, guard.Request{
 		Addrs: addrs, Method: p.Preview.Method, URL: p.Preview.URL, Header: header, Body: []byte(p.Preview.Body),
 		MaxBody: maxPage, Timeout: time.Duration(a.Timeout) * time.Second,
-		Redirect: func(from, to guard.Target) error { return withinSite(ctx, w.Net, from, to) },
+		Redirect: func(from, to guard.Target) error { return WithinSite(ctx, w.Net, from, to) },
 	})
 	if err != nil {
 		return toolkit.Result{}, explain(ctx, err)
@@ -168,9 +168,9 @@ type leftSite struct{ to string }
 
 func (e *leftSite) Error() string { return "it leads to another site, " + e.to }
 
-// withinSite follows redirects to the same host or another host of the same
+// WithinSite allows redirects to the same host or another host of the same
 // registered domain.
-func withinSite(ctx context.Context, n *guard.Net, from, to guard.Target) error {
+func WithinSite(ctx context.Context, n *guard.Net, from, to guard.Target) error {
 	if from.Host == to.Host {
 		return nil
 	}

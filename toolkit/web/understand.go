@@ -68,7 +68,7 @@ func runUnderstand(ctx context.Context, w *toolkit.Workspace, a understandArgs, 
 	page, err := w.Net.Fetch(ctx, guard.Request{
 		URL: p.Preview.URL, MaxBody: maxPage, Timeout: understandTimeout * time.Second,
 		Header:   http.Header{"Accept": {"text/html, text/*;q=0.9"}},
-		Redirect: func(from, to guard.Target) error { return withinSite(ctx, w.Net, from, to) },
+		Redirect: func(from, to guard.Target) error { return WithinSite(ctx, w.Net, from, to) },
 	})
 	if err != nil {
 		return toolkit.Result{}, explain(ctx, err)
