@@ -50,7 +50,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 
 # The parsers that stand between foreign text and an effect.
 GATE_FUZZ := toolkit/guard/command:FuzzClassify toolkit/guard:FuzzPath toolkit/guard:FuzzURL \
-	ui/safetext:FuzzVariants ui/diff:FuzzParse engine/rescue:FuzzParse
+	ui/safetext:FuzzVariants ui/diff:FuzzParse engine/rescue:FuzzParse store:FuzzHistoryQuery
 
 fuzz-gate: ## fuzz what guards the gate for FUZZTIME each (CI: 60s)
 	@for t in $(GATE_FUZZ); do \

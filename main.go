@@ -441,7 +441,17 @@ func (c *cli) history() *cobra.Command {
 	}
 	undo.Flags().BoolVar(&o.Turn, "turn", false, "the whole turn of the call")
 	undo.Flags().BoolVar(&o.Show, "show", false, "only show what would change")
-	return group(&cobra.Command{Use: "history", Short: "What was done, and how to undo it"}, undo)
+	var all bool
+	var limit int
+	search := &cobra.Command{
+		Use: "search [WORDS...]", Short: "Find messages and calls", Args: args(cobra.ArbitraryArgs),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, given []string) error {
+			return headless.HistorySearch(ctx, t, c.setup(), strings.Join(given, " "), all, limit)
+		}),
+	}
+	search.Flags().BoolVar(&all, "all", false, "in every folder")
+	search.Flags().IntVar(&limit, "limit", 50, "most results")
+	return group(&cobra.Command{Use: "history", Short: "What was said and done, and how to undo it"}, search, undo)
 }
 
 func (c *cli) trust() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"chela/engine"
 	"chela/store"
@@ -58,5 +59,43 @@ func HistoryUndo(ctx context.Context, t Terminal, o UndoOptions) error {
 			return errors.New(out.Text)
 		}
 		return t.write(t.Out, []byte(fmt.Sprintf("%s (call %s undoes that)", t.line(out.Result.Text), short(out.Call))))
+	})
+}
+
+// HistorySearch finds messages and calls in all that was stored.
+func HistorySearch(ctx context.Context, t Terminal, s Setup, text string, all bool, limit int) error {
+	q, err := store.ParseHistory(text, time.Now())
+	if err != nil {
+		return &Error{Usage, err}
+	}
+	return with(ctx, s, t, func(a *App) error {
+		if q.Limit = limit; !all {
+			q.Workspace = a.Engine.Workspace()
+		}
+		hits, err := a.Store.SearchHistory(ctx, q)
+		if err != nil {
+			return err
+		}
+		if t.JSON {
+			return t.print(map[string]any{"query": text, "results": append([]store.HistoryHit{}, hits...)})
+		}
+		if len(hits) == 0 {
+			t.note("nothing was found: fewer words find more, --all looks in every folder")
+			return nil
+		}
+		tb := &table{}
+		tb.add("WHEN", "SESSION", "ID", "WHAT", "FOUND")
+		for _, h := range hits {
+			what := h.Tool + " " + h.What
+			if h.Kind == "message" {
+				what = h.Role
+			}
+			found := h.Snippet
+			if found == "" {
+				found = h.What
+			}
+			tb.add(h.At.Format("2006-01-02 15:04"), short(h.Session), short(h.ID), t.line(what), t.line(found))
+		}
+		return tb.write(t, true)
 	})
 }
