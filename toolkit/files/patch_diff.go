@@ -27,7 +27,7 @@ type hunk struct {
 // hunkLine is one line of a hunk. Op is ' ', '-' or '+'; the end of a line that
 // has none, or is not known to have one, is empty.
 type hunkLine struct {
-	op  byte
+	op byte
 	textLine
 }
 

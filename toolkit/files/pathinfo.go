@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode"
 
 	"chela/tiers"
 	"chela/toolkit"
@@ -55,12 +56,17 @@ func PathInfo() toolkit.Tool {
 		Tier:       tiers.Full,
 		ReadOnly:   true,
 		Idempotent: true,
-	}, func(_ context.Context, w *toolkit.Workspace, a infoArgs) (toolkit.Plan, error) {
-		if _, err := w.Files.Stat(a.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return toolkit.Plan{}, err
-		}
-		return reads(a.Path, "%s", a.Path), nil
-	}, runInfo)
+	}, planInfo, runInfo)
+}
+
+func planInfo(ctx context.Context, w *toolkit.Workspace, a infoArgs) (toolkit.Plan, error) {
+	switch _, err := w.Files.Stat(a.Path); {
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsFunc(a.Path, unicode.IsControl):
+		return toolkit.Plan{}, notFound(ctx, w, a.Path) // the name would not be told as what it is
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return toolkit.Plan{}, err
+	}
+	return reads(a.Path, "%s", a.Path), nil
 }
 
 func runInfo(ctx context.Context, w *toolkit.Workspace, a infoArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"chela/tiers"
 	"chela/toolkit"
@@ -78,15 +79,16 @@ func planREPL(ctx context.Context, w *toolkit.Workspace, a replArgs) (toolkit.Pl
 	case len(a.Code) > maxCode:
 		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "code has %d bytes; the limit is %d.", len(a.Code), maxCode).
 			WithHint("Write it to a file and import that.")
-	case strings.ContainsRune(a.Code, 0):
-		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "code contains a NUL byte.").WithHint("Write it as an escape.")
+	case hidden(a.Code):
+		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "code contains control characters.").WithHint("Write them as escapes like \\x1b.")
 	}
 	prog, err := languages[a.Language].find(w.Proc)
 	if err != nil {
 		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeUnavailable, "there is no interpreter for %s: %w.", a.Language, err).
 			WithHint("Use another language, or exec.")
 	}
-	if err := literals(w, a.Code); err != nil {
+	outside, err := literals(w, a.Code)
+	if err != nil {
 		return toolkit.Plan{}, err
 	}
 	name, err := interpreterName(w, a)
@@ -98,6 +100,7 @@ func planREPL(ctx context.Context, w *toolkit.Workspace, a replArgs) (toolkit.Pl
 		Effects: []toolkit.Effect{{Kind: toolkit.Runs, Target: prog.Path}},
 		Preview: toolkit.Preview{Kind: toolkit.PreviewText, Text: a.Code, Program: prog.Path},
 		Facts:   []toolkit.Fact{programFact(prog)},
+		Outside: outside,
 	}
 	state := "it starts a new interpreter"
 	if j, ok := w.Jobs.Interpreter(name); ok && j.Running() {
@@ -130,23 +133,40 @@ func interpreterName(w *toolkit.Workspace, a replArgs) (string, error) {
 	return j.Name, nil
 }
 
-// literals holds what the code names literally against the floor, as exec does
-// with the words of a command: what is protected is refused however it is named.
-// What the code does beyond its words only the sandbox can bind.
-func literals(w *toolkit.Workspace, code string) error {
+// systemRoots are where absolute paths outside of a workspace begin. Another
+// word with a slash in front may be the path of a URL, a pattern, a comment.
+var systemRoots = []string{
+	"/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/private", "/proc", "/root", "/run", "/sbin",
+	"/srv", "/sys", "/tmp", "/usr", "/var", "/Applications", "/Library", "/System", "/Users", "/Volumes",
+}
+
+// literals holds what code names literally against the floor, as exec does with
+// the words of a command: what is protected is refused however it is named, and
+// what is outside the workspace is returned, to be asked about. What code does
+// beyond its words only the sandbox can bind.
+func literals(w *toolkit.Workspace, code string) (outside []string, err error) {
 	words := strings.FieldsFunc(code, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`()[]{},;=<>|&+", r) })
 	slices.Sort(words)
 	for _, word := range slices.Compact(words) {
-		if !strings.ContainsAny(word, "/.~") || len(word) > 4096 {
+		if word == "/dev/null" {
 			continue
 		}
-		if err := w.Files.CheckNamed(word, false); err != nil {
-			if denied, ok := guard.AsDenied(err); ok && denied.Rule != guard.RuleOutside {
-				return err
-			}
+		denied, refused := guard.AsDenied(w.Files.CheckNamed(word, false))
+		switch {
+		case !refused:
+		case denied.Rule != guard.RuleOutside:
+			return nil, denied
+		case !strings.HasPrefix(word, "/") || slices.ContainsFunc(systemRoots, func(r string) bool { return word == r || strings.HasPrefix(word, r+"/") }):
+			outside = append(outside, fmt.Sprintf("it names %s, outside the workspace", word))
 		}
 	}
-	return nil
+	return outside, nil
+}
+
+// hidden finds characters that show other code than what runs.
+func hidden(code string) bool {
+	code = strings.ReplaceAll(code, "\r\n", "\n")
+	return strings.ContainsFunc(code, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
 }
 
 func runREPL(ctx context.Context, w *toolkit.Workspace, a replArgs, p toolkit.Plan, progress func(toolkit.Progress)) (toolkit.Result, error) {

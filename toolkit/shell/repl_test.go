@@ -143,7 +143,7 @@ func TestErrorsComeWithTheTraceOfTheCode(t *testing.T) {
 	}
 	text, d, err = repl(t, w, args{"code": "if True print(1)"})
 	fails(t, err, CodeREPL)
-	if d.Error != "SyntaxError" || !strings.Contains(text, "if True print(1)") {
+	if d.Error != "SyntaxError" || !strings.Contains(text, "if True print(1)") || strings.Contains(text, "ast.py") {
 		t.Errorf("%q, %+v", text, d)
 	}
 	text, d, err = repl(t, w, args{"language": "node", "code": "function g() {\n  return nosuch + 1\n}\ng()"})
@@ -265,6 +265,15 @@ func TestWhatCodeNamesMeetsTheFloor(t *testing.T) {
 			t.Errorf("%s: %v, want %s", code, err, rule)
 		}
 	}
+	for code, names := range map[string]string{
+		"open('../out/secret').read()": "../out/secret", "open('link')": "link", "open('outdir/secret')": "outdir/secret", "open('" + tmp + "/out/secret')": tmp, "import os; os.listdir('~/x')": "~/x",
+		"get('/api/users') / 2": "", "open('a.txt'); x = 1 / 2; '/dev/null'": "", "'https://x.y/z'": "",
+	} {
+		p, err := REPLExecute().Plan(t.Context(), w, json.RawMessage(fmt.Sprintf(`{"code":%q}`, code)))
+		if err != nil || (names == "") != (len(p.Outside) == 0) || !strings.Contains(strings.Join(p.Outside, "\n"), names) {
+			t.Errorf("%s: outside %q, %v", code, p.Outside, err)
+		}
+	}
 	if len(w.Jobs.List()) > 0 {
 		t.Error("an interpreter was started")
 	}
@@ -278,7 +287,7 @@ func TestThePlanOfCodeShowsAllOfIt(t *testing.T) {
 	if err != nil || p.Level != toolkit.Dangerous || p.Preview.Text != code || p.ReadOnly || len(p.Facts) != 1 || p.Effects[0].Kind != toolkit.Runs {
 		t.Errorf("%+v, %v", p, err)
 	}
-	for _, bad := range []args{{"code": " \n"}, {"code": "a\x00b"}, {"code": strings.Repeat("x", maxCode+1)}} {
+	for _, bad := range []args{{"code": " \n"}, {"code": "a\x00b"}, {"code": "x = 1 # \rimport os"}, {"code": "'\x1b[2J'"}, {"code": strings.Repeat("x", maxCode+1)}} {
 		_, _, err := repl(t, w, bad)
 		fails(t, err, toolkit.CodeInvalid)
 	}

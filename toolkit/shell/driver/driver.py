@@ -57,7 +57,9 @@ def run(code, name, space):
         print("KeyboardInterrupt")
         return "interrupted"
     except BaseException as e:
-        trace = e.__traceback__.tb_next if e.__traceback__ is not None else None
+        trace = e.__traceback__
+        while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("<call "):
+            trace = trace.tb_next
         sys.stdout.flush()
         traceback.print_exception(type(e), e, trace)
         return "error " + type(e).__name__
