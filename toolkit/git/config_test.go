@@ -109,7 +109,7 @@ func TestTheTrapsCatchGitByItself(t *testing.T) {
 		p, mark := trapped(t, key, traps[key])
 		func() {
 			defer func() { _ = recover() }()
-			q := &project{failing{p.t}, p.dir, p.w}
+			q := &project{t: failing{p.t}, dir: p.dir, w: p.w}
 			q.git("status")
 		}()
 		if _, err := os.Stat(mark); err != nil {

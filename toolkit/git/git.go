@@ -12,11 +12,13 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +75,9 @@ var hardened = []string{
 	"-c", "credential.helper=",
 	"-c", "diff.external=",
 	"-c", "gpg.program=false",
+	"-c", "commit.gpgSign=false",
+	"-c", "gc.auto=0",
+	"-c", "maintenance.auto=false",
 	"-c", "log.showSignature=false",
 	"-c", "protocol.ext.allow=never",
 	"-c", "submodule.recurse=false",
@@ -80,12 +85,18 @@ var hardened = []string{
 	"-c", "advice.statusHints=false",
 }
 
-// environment keeps git away from settings other than the repository's own.
-// Go's exec takes the last of two values, so these win.
-var environment = []string{
-	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
-	"GIT_NO_REPLACE_OBJECTS=1", "GIT_PROTOCOL_FROM_USER=0",
+// ownSettings keep git away from settings other than the repository's own.
+var ownSettings = []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
+
+// quietly makes git ask nobody, and reach no other repository: one that was
+// cloned in part would otherwise fetch what a diff lacks. Go's exec takes the
+// last of two values, so these win.
+var quietly = []string{
+	"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
+	"GIT_PROTOCOL_FROM_USER=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_MERGE_AUTOEDIT=no",
 }
+
+var environment = slices.Concat(ownSettings, quietly)
 
 // gitTimeout ends a git that waits for something, such as a pipe that a
 // repository includes as its settings.
@@ -98,6 +109,7 @@ const maxGitOutput = 16 << 20
 type repo struct {
 	run    *guard.Runner
 	dir    string // as given, relative to the workspace
+	top    string // absolute path of the top of the work tree
 	prefix string // from the top of the work tree to dir, with a slash at the end; "" at the top
 	quiet  []string
 }
@@ -114,7 +126,7 @@ func open(ctx context.Context, run *guard.Runner, dir string) (*repo, error) {
 	if len(lines) != 2 { // a folder with a line end in its name
 		return nil, &Failure{"rev-parse", 0, fmt.Sprintf("unexpected answer %q", out)}
 	}
-	r.prefix = lines[1]
+	r.top, r.prefix = lines[0], lines[1]
 	if !r.holds(lines[0]) {
 		return nil, &Unsafe{"its work tree is set to another place, " + lines[0]}
 	}
@@ -161,34 +173,79 @@ func (r *repo) filters(ctx context.Context) ([]string, error) {
 
 // git runs one subcommand and returns what it printed.
 func (r *repo) git(ctx context.Context, args ...string) ([]byte, error) {
+	out, _, err := r.do(ctx, invocation{args: args})
+	return out, err
+}
+
+// invocation is one run of git.
+type invocation struct {
+	args    []string
+	stdin   []byte
+	config  []string      // further settings, each name=value; they win over the fixed ones
+	env     []string      // in place of environment
+	also    []string      // further variables; they win
+	timeout time.Duration // 0: gitTimeout
+}
+
+// do runs git and returns what it printed on both streams.
+func (r *repo) do(ctx context.Context, c invocation) (stdout []byte, stderr string, err error) {
 	argv := append([]string{"git"}, hardened...)
-	argv = append(append(argv, r.quiet...), args...)
-	exit, err := r.run.Run(ctx, guard.Command{Argv: argv, Dir: r.dir, OwnEnv: environment, MaxOutput: 2 * maxGitOutput, Timeout: gitTimeout})
+	argv = append(argv, r.quiet...)
+	for _, kv := range c.config {
+		argv = append(argv, "-c", kv)
+	}
+	argv = append(argv, c.args...)
+	if c.env == nil {
+		c.env = environment
+	}
+	timeout := cmp.Or(c.timeout, gitTimeout)
+	exit, err := r.run.Run(ctx, guard.Command{
+		Argv: argv, Dir: r.dir, Stdin: c.stdin, OwnEnv: slices.Concat(c.env, c.also), MaxOutput: 2 * maxGitOutput, Timeout: timeout,
+	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	stderr := strings.TrimSpace(guard.ToText(exit.Stderr.Head))
+	stderr = strings.TrimSpace(guard.ToText(exit.Stderr.Head))
+	failed := func(why string) error {
+		return &Failure{Command: c.args[0], Code: exit.Code, Stderr: why}
+	}
 	switch {
 	case exit.Reason == guard.Exited && exit.Code == 0 && exit.Stdout.Dropped == 0:
-		return append(exit.Stdout.Head, exit.Stdout.Tail...), nil
+		return append(exit.Stdout.Head, exit.Stdout.Tail...), stderr, nil
 	case strings.Contains(stderr, "not a git repository"), strings.Contains(stderr, "must be run in a work tree"):
-		return nil, &NoRepository{r.shown()}
+		return nil, stderr, &NoRepository{r.shown()}
 	case strings.Contains(stderr, "dubious ownership"):
-		return nil, &Unsafe{"it belongs to another user; run chela as that user, or change its owner"}
+		return nil, stderr, &Unsafe{"it belongs to another user; run chela as that user, or change its owner"}
 	case strings.Contains(stderr, "cannot use bare repository"):
-		return nil, &Unsafe{"it is a bare repository inside the project"}
+		return nil, stderr, &Unsafe{"it is a bare repository inside the project"}
 	case exit.Reason == guard.TimedOut:
-		return nil, &Failure{args[0], exit.Code, fmt.Sprintf("it did not end within %s", gitTimeout)}
+		return nil, stderr, failed(fmt.Sprintf("it did not end within %s", timeout))
 	case exit.Stdout.Dropped > 0:
-		return nil, &Failure{args[0], exit.Code, fmt.Sprintf("it printed %d bytes, too many to read", exit.Stdout.Total)}
+		return nil, stderr, fmt.Errorf("%w: %w", errFlood, failed(fmt.Sprintf("it printed %d bytes, too many to read", exit.Stdout.Total)))
 	}
-	if len(stderr) > 500 {
-		stderr = stderr[:500]
+	if stderr == "" { // some commands say on stdout why they fail
+		stderr = strings.TrimSpace(guard.ToText(exit.Stdout.Head))
 	}
-	return nil, &Failure{args[0], exit.Code, stderr}
+	short := stderr
+	if len(short) > maxStderr {
+		short = strings.ToValidUTF8(short[:maxStderr], "")
+	}
+	return nil, stderr, failed(short)
+}
+
+// maxStderr bounds what is repeated of git's own words.
+const maxStderr = 800
+
+// errFlood reports output beyond maxGitOutput.
+var errFlood = errors.New("too much output")
+
+// refused reports whether git ended with this code, as it does to say no.
+func refused(err error, code int) bool {
+	f, ok := errors.AsType[*Failure](err)
+	return ok && f.Code == code
 }
 
 func (r *repo) shown() string {
@@ -228,7 +285,11 @@ func careful(w *toolkit.Workspace, dir string, p toolkit.Plan) (toolkit.Plan, er
 		return p, nil
 	}
 	p.Asks = append(p.Asks, "the repository's settings name programs or other files, which are switched off for this: "+strings.Join(found, ", "))
-	p.Preview.Kind, p.Preview.Text = toolkit.PreviewText, "settings of the repository: "+strings.Join(found, ", ")
+	said := "settings of the repository: " + strings.Join(found, ", ")
+	if p.Preview.Text != "" {
+		said += "\n\n" + p.Preview.Text
+	}
+	p.Preview.Kind, p.Preview.Text = toolkit.PreviewText, said
 	p.Facts = append(p.Facts, toolkit.Fact{Kind: factSettings, Target: dir, Value: strings.Join(found, ", ")})
 	return p.AtLevel(toolkit.Dangerous), nil
 }

@@ -22,6 +22,9 @@ type project struct {
 	t   testing.TB
 	dir string
 	w   *toolkit.Workspace
+
+	home string   // of whoever runs the tools
+	env  []string // of git
 }
 
 func newProject(t testing.TB, root ...string) *project {
@@ -41,13 +44,17 @@ func newProject(t testing.TB, root ...string) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := guard.NewRunner(fsys, guard.RunnerOptions{Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}})
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[user]\n\tname = Ada\n\temail = ada@example.com\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := guard.NewRunner(fsys, guard.RunnerOptions{Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}})
 	t.Cleanup(func() {
 		if err := errors.Join(run.Close(), fsys.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return &project{t, dir, &toolkit.Workspace{Root: dir, Session: "s", Files: fsys, Proc: run}}
+	return &project{t, dir, &toolkit.Workspace{Root: dir, Session: "s", Files: fsys, Proc: run, Secret: guard.NewRedactor(nil, nil)}, home, nil}
 }
 
 // git runs git as a person would, behind the guard's back.
@@ -59,6 +66,7 @@ func (p *project) git(args ...string) string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir + "/../none", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t",
 		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t",
 	}
+	cmd.Env = append(cmd.Env, p.env...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -91,16 +99,57 @@ func committed(t testing.TB, files ...string) *project {
 	return p
 }
 
-func (p *project) call(a map[string]any) (toolkit.Result, error) {
+func (p *project) call(a map[string]any) (toolkit.Result, error) { return p.use(StatusTool(), a) }
+
+// planned makes the plan of a call.
+func (p *project) planned(tool toolkit.Tool, a map[string]any) (toolkit.Plan, error) {
 	p.t.Helper()
 	raw, err := json.Marshal(a)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	tool := StatusTool()
-	plan, err := tool.Plan(p.t.Context(), p.w, raw)
+	return tool.Plan(p.t.Context(), p.w, raw)
+}
+
+// use plans a call and runs it.
+func (p *project) use(tool toolkit.Tool, a map[string]any) (toolkit.Result, error) {
+	p.t.Helper()
+	plan, err := p.planned(tool, a)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	return tool.Run(p.t.Context(), p.w, plan, nil)
+}
+
+// does fails when the call fails.
+func (p *project) does(tool toolkit.Tool, a map[string]any) toolkit.Result {
+	p.t.Helper()
+	r, err := p.use(tool, a)
+	if err != nil {
+		p.t.Fatalf("%s %v: %v", tool.Spec().Name, a, err)
+	}
+	return r
+}
+
+// refuses fails unless the plan of the call fails with this code, and returns
+// what it says.
+func (p *project) refuses(tool toolkit.Tool, a map[string]any, code toolkit.Code) string {
+	p.t.Helper()
+	_, err := p.planned(tool, a)
+	var e *toolkit.Error
+	if !errors.As(err, &e) || e.Code != code {
+		p.t.Errorf("%s %v: error %v, want %s", tool.Spec().Name, a, err, code)
+		return ""
+	}
+	return err.Error()
+}
+
+// stale fails unless running a plan now is refused because the world changed.
+func (p *project) stale(tool toolkit.Tool, plan toolkit.Plan) {
+	p.t.Helper()
+	_, err := tool.Run(p.t.Context(), p.w, plan, nil)
+	var e *toolkit.Error
+	if !errors.As(err, &e) || e.Code != toolkit.CodeChanged {
+		p.t.Errorf("%s ran, or says %v, want %s", tool.Spec().Name, err, toolkit.CodeChanged)
+	}
 }

@@ -68,7 +68,7 @@ func TestStatusOfAConflict(t *testing.T) {
 	p.git("commit", "-qam", "main")
 	if err := func() (err error) {
 		defer func() { _ = recover() }()
-		q := &project{failing{p.t}, p.dir, p.w}
+		q := &project{t: failing{p.t}, dir: p.dir, w: p.w}
 		q.git("merge", "other")
 		return errors.New("the merge has no conflict")
 	}(); err != nil {
@@ -170,7 +170,7 @@ func TestAHostileRepositoryRunsNothing(t *testing.T) {
 	module := committed(t, "m.txt", "m\n")
 	p.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", module.dir, "module")
 	p.git("commit", "-qam", "module")
-	inside := &project{p.t, filepath.Join(p.dir, "module"), p.w}
+	inside := &project{t: p.t, dir: filepath.Join(p.dir, "module"), w: p.w}
 	for _, q := range []*project{p, inside} {
 		for _, kv := range [][2]string{
 			{"core.fsmonitor", evil},
@@ -231,7 +231,7 @@ func TestAHostileRepositoryRunsNothing(t *testing.T) {
 	// The trap works: git without our settings falls into it.
 	func() {
 		defer func() { _ = recover() }()
-		q := &project{failing{p.t}, p.dir, p.w}
+		q := &project{t: failing{p.t}, dir: p.dir, w: p.w}
 		q.git("status")
 	}()
 	if _, err := os.ReadFile(marker); err != nil {
