@@ -9,6 +9,9 @@ package catalogue
 
 import (
 	"chela/toolkit"
+	"chela/toolkit/channels"
+	"chela/toolkit/code"
+	"chela/toolkit/feeds"
 	"chela/toolkit/files"
 	"chela/toolkit/git"
 	"chela/toolkit/meta"
@@ -19,6 +22,7 @@ import (
 )
 
 //go:generate go test -run TestTokenCounts -update .
+//go:generate go test -run TestTheToolManualIsCurrent -update .
 
 // New returns the registry of all built-in tools.
 func New() (*toolkit.Registry, error) {
@@ -33,6 +37,14 @@ func New() (*toolkit.Registry, error) {
 		git.StatusTool(),
 		web.Fetch(),
 		tasks.CompleteTask(),
+		git.DiffTool(),
+		git.LogTool(),
+		git.CommitTool(),
+		git.BranchTool(),
+		code.TestRun(),
+		code.TypecheckTool(),
+		code.LintTool(),
+		code.InfoTool(),
 		web.Search(),
 		tasks.TodoWrite(),
 		shell.ExecStatus(),
@@ -42,9 +54,18 @@ func New() (*toolkit.Registry, error) {
 		files.PathInfo(),
 		shell.ExecKill(),
 		shell.REPLExecute(),
+		code.BuildTool(),
+		code.FormatTool(),
 		web.Understand(),
 		tasks.CreatePlan(),
 		tasks.CompletePlanStep(),
+		channels.Slack(),
+		channels.Discord(),
+		channels.Telegram(),
+		feeds.List(),
+		feeds.Add(),
+		feeds.Poll(),
+		feeds.DigestTool(),
 		system.Env(),
 		system.SystemInfo(),
 		system.ProcessList(),

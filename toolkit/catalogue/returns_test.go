@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"chela/toolkit/channels"
+	"chela/toolkit/code"
+	"chela/toolkit/feeds"
 	"chela/toolkit/files"
 	"chela/toolkit/git"
 	"chela/toolkit/meta"
@@ -23,10 +26,15 @@ import (
 // returned are the types of the tools' data.
 var returned = map[string]any{
 	"read_file": files.Read{}, "write_file": files.Written{}, "edit_file": files.Edited{}, "grep": files.Matches{},
-	"search_files": files.Found{}, "directory_tree": files.Tree{}, "exec": shell.Executed{}, "patch_apply": files.Patched{}, "multi_patch": files.Patches{}, "path_info": files.PathFacts{}, "exec_status": shell.Status{}, "exec_kill": shell.Stopped{}, "repl_execute": shell.Evaluated{}, "git_status": git.Listing{},
+	"search_files": files.Found{}, "directory_tree": files.Tree{}, "exec": shell.Executed{}, "exec_status": shell.Status{}, "exec_kill": shell.Stopped{}, "repl_execute": shell.Evaluated{}, "patch_apply": files.Patched{}, "multi_patch": files.Patches{}, "path_info": files.PathFacts{}, "git_status": git.Listing{},
+	"git_diff": git.Diffed{}, "git_log": git.Logged{}, "git_commit": git.Committed{}, "git_branch": git.Branches{},
 	"web_fetch": web.Fetched{}, "complete_task": tasks.Completed{}, "search_available_tools": meta.Found{},
 	"web_search": web.Searched{}, "link_understand": web.Understood{},
 	"env": system.Variables{}, "system_info": system.Info{}, "process_list": system.Running{}, "which": system.Located{},
+	"test_run": code.Tested{}, "typecheck": code.Typechecked{}, "lint": code.Linted{}, "project_info": code.Info{},
+	"build": code.Built{}, "format": code.Formatted{},
+	"slack_actions": channels.Acted{}, "discord_actions": channels.Acted{}, "telegram_actions": channels.Acted{},
+	"feed_list": feeds.Listed{}, "feed_add": feeds.Added{}, "feed_poll": feeds.Polled{}, "feed_digest": feeds.Digest{},
 	"todo_write": tasks.Todos{}, "create_plan": tasks.Planned{}, "complete_plan_step": tasks.Stepped{},
 }
 
