@@ -75,6 +75,12 @@ func (m *Model) actOfView(a pane.Action) tea.Cmd {
 		return m.promote(a.Name, a.On)
 	case view.ToolInSettings:
 		return m.placeTool(a)
+	case view.SearchHistory:
+		return m.searchHistory(a.Text)
+	case view.OpenHit:
+		return m.openHit(a.Hit)
+	case view.GoToSession:
+		return m.goToSession(a.Hit)
 	case view.DescribeTool:
 		m.push(m.toolPage(a.Name))
 	}

@@ -95,6 +95,8 @@ func (m *Model) doMore(i intent.Intent) tea.Cmd {
 		return m.startServer()
 	case intent.ShowWelcome:
 		return m.showWelcome()
+	case intent.ShowHistory:
+		return m.showHistory("")
 	case intent.ShowWork:
 		return m.showWork()
 	case intent.TrustFolder:

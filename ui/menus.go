@@ -50,7 +50,7 @@ var groups = map[intent.Intent]string{
 	intent.Help: "Help: keys", intent.NextPane: "Pane: next", intent.GoComposer: "Message: write", intent.GoChat: "Conversation: go to",
 	intent.GoTimeline: "Timeline: go to", intent.GoApprovals: "Approvals: open the queue", intent.GoFiles: "Files: go to",
 	intent.CycleMode: "Mode: ask or standard", intent.PickModel: "Model: choose", intent.PickSession: "Sessions: list and resume",
-	intent.Redraw: "Screen: draw again", intent.Suspend: "Screen: suspend to the shell",
+	intent.ShowHistory: "History: find what was said and done", intent.Redraw: "Screen: draw again", intent.Suspend: "Screen: suspend to the shell",
 }
 
 // palette lists everything that can be done, with its key; what cannot act

@@ -49,6 +49,7 @@ var slashCommands = []slashCommand{
 	{"/new", "", "start a new session", intent.NewSession, nil},
 	{"/sessions", "", "list and resume sessions", intent.PickSession, nil},
 	{"/rules", "", "list and revoke rules", intent.ListRules, nil},
+	{"/history", "WORDS", "find what was said and done", intent.ShowHistory, func(m *Model, arg string) (tea.Cmd, error) { return m.showHistory(arg), nil }},
 	{"/todo", "", "the work list and plans of this session", intent.ShowWork, nil},
 	{"/trust", "", "use what this folder says, or not", intent.TrustFolder, nil},
 	{"/pull", "NAME", "download a model", intent.PullModel, func(m *Model, arg string) (tea.Cmd, error) { return m.startPull(arg), nil }},

@@ -82,6 +82,10 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 		return m.showSessions(msg)
 	case rulesMsg:
 		return m.showRules(msg)
+	case historyMsg:
+		m.foundHistory(msg)
+	case hitMsg:
+		return m.openedHit(msg)
 	case gradeMsg:
 		return m.graded(msg)
 	case workMsg:

@@ -267,7 +267,7 @@ func (m *Model) pop() {
 func (m *Model) scopes() []intent.Scope {
 	if v := m.top(); v != nil {
 		switch s := v.Scope(); s {
-		case intent.Menu, intent.Ask:
+		case intent.Menu, intent.Ask, intent.History:
 			return []intent.Scope{s, intent.Global}
 		default:
 			return []intent.Scope{s, intent.Panes, intent.Global}

@@ -19,6 +19,7 @@ var scopeTitles = []struct {
 	{Review, "Review of a waiting call"},
 	{CallPage, "Page of a call"},
 	{Files, "Files"},
+	{History, "History"},
 	{Tools, "Tools of the model"},
 	{Menu, "Menus and pickers"},
 	{Ask, "Questions"},

@@ -50,6 +50,8 @@ const (
 	StopPull     Intent = "model.pull.stop"
 	CancelTurn   Intent = "turn.cancel"
 	ListRules    Intent = "rules"
+	ShowHistory  Intent = "history"
+	GoSession    Intent = "history.session"
 	TrustFolder  Intent = "trust"
 	ShowWork     Intent = "work"
 	ShowWelcome  Intent = "welcome"

@@ -23,6 +23,7 @@ const (
 	Menu         Scope = "menu"     // palette and pickers: a list with a filter
 	Ask          Scope = "question" // one line of text is asked for
 	Page         Scope = "page"     // a text to read: help, file preview
+	History      Scope = "history"  // what was said and done, found while it is typed
 	Tools        Scope = "tools"    // what the model gets, and what each costs
 )
 
@@ -54,6 +55,7 @@ var table = []Binding{
 	{Global, []string{"shift+tab"}, CycleMode, "mode", "Switches between ask and standard mode.", false},
 	{Global, []string{"ctrl+t"}, PickModel, "model", "Picks the model.", false},
 	{Global, []string{"ctrl+s"}, PickSession, "sessions", "Lists the sessions of this project.", false},
+	{Global, []string{"ctrl+f"}, ShowHistory, "find", "Finds everything that was said and done in this project.", false},
 	{Global, []string{"ctrl+l"}, Redraw, "redraw", "Draws the whole screen again.", false},
 	{Global, []string{"ctrl+z"}, Suspend, "suspend", "Goes back to the shell; fg returns.", false},
 
@@ -65,7 +67,7 @@ var table = []Binding{
 	{Panes, []string{"4"}, GoFiles, "files", "Goes to the files.", false},
 	{Panes, []string{"j", "down"}, Down, "down", "Moves down.", false},
 	{Panes, []string{"k", "up"}, Up, "up", "Moves up.", false},
-	{Panes, []string{"ctrl+d", "pgdown", "ctrl+f", "space"}, PageDown, "page down", "Moves down by a page.", false},
+	{Panes, []string{"ctrl+d", "pgdown", "space"}, PageDown, "page down", "Moves down by a page.", false},
 	{Panes, []string{"ctrl+u", "pgup", "ctrl+b"}, PageUp, "page up", "Moves up by a page.", false},
 	{Panes, []string{"g", "home"}, Home, "start", "Goes to the start.", false},
 	{Panes, []string{"G", "end"}, End, "end", "Goes to the end, and follows what comes.", false},
@@ -129,6 +131,14 @@ var table = []Binding{
 	{CallPage, []string{"N"}, PrevHit, "previous hunk", "Goes to the hunk before.", false},
 
 	{Page, []string{"esc", "q"}, Back, "close", "Closes the page.", true},
+
+	{History, []string{"enter"}, Open, "open", "Opens the call that is marked, or the message.", true},
+	{History, []string{"ctrl+o"}, GoSession, "its session", "Resumes the session of what is marked.", true},
+	{History, []string{"up", "ctrl+k"}, Up, "up", "Moves up.", false},
+	{History, []string{"down", "ctrl+j"}, Down, "down", "Moves down.", false},
+	{History, []string{"pgup"}, PageUp, "page up", "Moves up by a page.", false},
+	{History, []string{"pgdown"}, PageDown, "page down", "Moves down by a page.", false},
+	{History, []string{"esc"}, Back, "close", "Closes the history.", true},
 
 	{Tools, []string{"space"}, ToggleTool, "this session", "Gives the model the tool for this session, or takes it away again.", true},
 	{Tools, []string{"P"}, PromoteTool, "promote in settings", "Puts the tool into tools.promote of settings.yml, or out of it.", true},
