@@ -101,9 +101,9 @@ func (p *prepared) runLine(ctx context.Context, w *toolkit.Workspace, progress f
 
 // stream passes on what a person wants to see while the program runs.
 func (p *prepared) stream(progress func(toolkit.Progress)) (write func([]byte), end func()) {
-	write, end = shell.Stream(progress)
+	pass, end := shell.Stream(progress)
 	if p.Live == nil {
-		return write, end
+		return pass, end
 	}
 	var mu sync.Mutex
 	var held []byte
@@ -117,7 +117,7 @@ func (p *prepared) stream(progress func(toolkit.Progress)) (write func([]byte), 
 				break
 			}
 			if show := p.Live(string(held[:i])); show != "" {
-				write([]byte(show + "\n"))
+				pass([]byte(show + "\n"))
 			}
 			held = held[i+1:]
 		}
