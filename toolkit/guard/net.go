@@ -24,6 +24,7 @@ const (
 	defaultIdleRead      = 10 * time.Second
 	maxHeaderBytes       = 256 << 10
 	maxRedirects         = 5
+	maxWait              = 10 * time.Minute
 )
 
 // NetOptions configures the network door.
@@ -146,6 +147,10 @@ type Request struct {
 	Addrs   []netip.Addr
 	MaxBody int64         // lower than the door's own limit, or 0
 	Timeout time.Duration // lower than the door's own limit, or 0
+	// Wait is for a service that thinks before it answers, such as one that draws:
+	// how long its headers and the whole answer may take, in place of the door's
+	// own limits. 0: those; at most 10 minutes. A body that falls silent still ends.
+	Wait time.Duration
 	// Redirect, if set, is asked before a redirect is followed; an error stops.
 	Redirect func(from, to Target) error
 }
@@ -217,6 +222,9 @@ func (n *Net) Open(ctx context.Context, req Request) (*Response, error) {
 	if req.Timeout > 0 {
 		timeout = min(timeout, req.Timeout)
 	}
+	if req.Wait > 0 {
+		timeout = min(req.Wait, maxWait)
+	}
 	if len(req.Addrs) > 0 {
 		ctx = context.WithValue(ctx, pinned{t.HostPort()}, req.Addrs)
 	}
@@ -242,7 +250,7 @@ func (n *Net) follow(ctx context.Context, req Request, method string, header htt
 	body := req.Body
 	hops := []Target{t}
 	for {
-		resp, err := n.send(ctx, method, header, body, t)
+		resp, err := n.send(ctx, method, header, body, t, req.Wait)
 		if err != nil {
 			return nil, err
 		}
@@ -291,7 +299,7 @@ func (n *Net) follow(ctx context.Context, req Request, method string, header htt
 	}
 }
 
-func (n *Net) send(ctx context.Context, method string, header http.Header, body []byte, t Target) (*http.Response, error) {
+func (n *Net) send(ctx context.Context, method string, header http.Header, body []byte, t Target, wait time.Duration) (*http.Response, error) {
 	var reader io.Reader
 	if len(body) > 0 {
 		reader = bytes.NewReader(body)
@@ -306,7 +314,12 @@ func (n *Net) send(ctx context.Context, method string, header http.Header, body 
 		r.Header.Set("User-Agent", n.opts.UserAgent)
 	}
 	r.GetBody = nil // nothing is ever sent twice
-	resp, err := n.transport.RoundTrip(r)
+	transport := n.transport
+	if wait > 0 {
+		transport = transport.Clone() // it keeps no connections, so nothing of it stays
+		transport.ResponseHeaderTimeout = min(wait, maxWait)
+	}
+	resp, err := transport.RoundTrip(r)
 	if err != nil {
 		if d, ok := AsDenied(err); ok {
 			return nil, &Denied{Op: "fetch", Path: t.URL, Rule: d.Rule, Reason: d.Reason}

@@ -45,6 +45,8 @@ type Request struct {
 	Body    any           // sent as JSON; nil: none
 	Upload  *Upload       // sent in place of Body
 	Timeout time.Duration // 0: 30 s
+	Wait    time.Duration // for a service that thinks before it answers, see guard.Request; in place of Timeout
+	Max     int64         // bytes of the answer; 0: 8 MiB
 	Secret  string        // what must not appear in an error, such as a token in the URL
 }
 
@@ -66,7 +68,10 @@ func Call(ctx context.Context, n *guard.Net, r Request, out any) error {
 		}
 		return strings.ReplaceAll(text, r.Secret, "…")
 	}
-	req := guard.Request{Method: r.Method, URL: r.URL, Header: r.Header.Clone(), MaxBody: maxAnswer, Timeout: r.Timeout, Redirect: stay}
+	req := guard.Request{Method: r.Method, URL: r.URL, Header: r.Header.Clone(), MaxBody: maxAnswer, Timeout: r.Timeout, Wait: r.Wait, Redirect: stay}
+	if r.Max > 0 {
+		req.MaxBody = r.Max
+	}
 	if req.Header == nil {
 		req.Header = http.Header{}
 	}
@@ -115,7 +120,7 @@ func Call(ctx context.Context, n *guard.Net, r Request, out any) error {
 		return nil
 	}
 	if page.Truncated {
-		return toolkit.Errorf(CodeService, "%s answered with more than %d MiB.", r.Name, maxAnswer>>20)
+		return toolkit.Errorf(CodeService, "%s answered with more than %d MiB.", r.Name, req.MaxBody>>20)
 	}
 	if err := json.Unmarshal(page.Body, out); err != nil {
 		return toolkit.Errorf(CodeService, "%s answered with what is no JSON: %s.", r.Name, hide(short(string(page.Body))))
