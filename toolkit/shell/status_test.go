@@ -66,7 +66,7 @@ const untilReleased = "while ! test -e %s; do sleep 0.01; done; "
 func TestStatusShowsWhatIsNew(t *testing.T) {
 	w := session(t)
 	release := hold(t, w, "go")
-	id := begin(t, w, "echo one; echo two; "+fmt.Sprintf(untilReleased, "go")+"echo three; echo four >&2; exit 3")
+	id := begin(t, w, "echo one; echo two; "+fmt.Sprintf(untilReleased, "go")+"echo three; echo four; exit 3")
 	text, d := status(t, w, args{"session_id": id, "wait": 60})
 	for !strings.Contains(text, "two") { // the first line may have come alone
 		text, d = status(t, w, args{"session_id": id, "wait": 60})
