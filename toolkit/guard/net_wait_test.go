@@ -14,11 +14,11 @@ func TestAnswerThatTakesLongIsWaitedForOnlyWhenAsked(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	}, NetOptions{HeaderTimeout: 20 * time.Millisecond, Timeout: 20 * time.Millisecond})
-	if _, err := n.Fetch(t.Context(), Request{URL: "http://a.example/"}); err == nil {
+	if _, err := n.Fetch(t.Context(), Request{URL: "http://site.example/"}); err == nil {
 		t.Error("an answer that does not come is waited for")
 	}
 	time.AfterFunc(60*time.Millisecond, func() { close(slow) })
-	if p, err := n.Fetch(t.Context(), Request{URL: "http://a.example/", Wait: time.Minute}); err != nil || p.Status != http.StatusOK {
+	if p, err := n.Fetch(t.Context(), Request{URL: "http://site.example/", Wait: time.Minute}); err != nil || p.Status != http.StatusOK {
 		t.Errorf("got %v", err)
 	}
 }
