@@ -82,10 +82,13 @@ func pytestSections(all []string, at Place) []Failure {
 			out = append(out, Failure{}) // what follows belongs to no block
 		} else if m := pytestPlace.FindStringSubmatch(l); m != nil {
 			file := at.path(m[1])
+			if !own(file) {
+				continue
+			}
 			if first == "" {
 				first = file
 			}
-			if file == first || f.Line == 0 {
+			if file == first {
 				f.File, f.Line = file, number(m[2])
 			}
 		} else if m := pytestError.FindStringSubmatch(l); m != nil && len(f.Message) < maxMessage {

@@ -48,6 +48,8 @@ func textCargo(text string, at Place) (Report, bool) {
 			if f.Line == 0 {
 				f.File, f.Line, f.Message = at.path(m[1]), number(m[2]), ""
 			}
+		case l == "stack backtrace:":
+			flush() // it says no more than the panic did
 		case strings.HasPrefix(l, "note: "), strings.TrimSpace(l) == "":
 		default:
 			f.Message = strings.TrimSpace(f.Message + "\n" + l)

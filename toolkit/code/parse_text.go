@@ -19,7 +19,7 @@ func float(s string) float64 {
 func jsonNumber(f float64) string { return fmt.Sprintf("%f", f) }
 
 var (
-	countWord  = regexp.MustCompile(`\b(\d+) (passed|passing|failed|failures?|errors?|skipped|pending|todo|ignored|xfailed|xpassed|deselected)\b`)
+	countWord  = regexp.MustCompile(`\b(\d+) (passed|passing|failed|failing|failures?|errors?|skipped|pending|todo|ignored|xfailed|xpassed|deselected)\b`)
 	countAfter = regexp.MustCompile(`(?i)^[#ℹ\s]*(pass|fail|skipped|todo|cancelled)\s+(\d+)\s*$`)
 	surefire   = regexp.MustCompile(`Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)`)
 	unittest   = regexp.MustCompile(`^Ran (\d+) tests? in ([\d.]+)s`)

@@ -45,7 +45,8 @@ func ReadJUnit(out Output, at Place) Report {
 		r.suite(s, at)
 	}
 	if !read {
-		if r, _ = textSurefire(out.All, at); r.Total() == 0 {
+		r, read = textSurefire(out.All, at)
+		if !read && len(ReadJavac(out, at)) == 0 {
 			r = ReadText(out, at)
 		}
 	}
@@ -78,7 +79,7 @@ func (r *Report) suite(s junitSuite, at Place) {
 			class, _, _ := strings.Cut(c.Class, "$")
 			for _, l := range lines(fault.Text) {
 				if m := javaFrame.FindStringSubmatch(l); m != nil && f.Line == 0 && (m[1] == class || strings.HasPrefix(m[1], class+"$")) {
-					f.File, f.Line = path.Join(strings.ReplaceAll(path.Dir(strings.ReplaceAll(class, ".", "/")), "//", "/"), m[2]), number(m[3])
+					f.File, f.Line = path.Join(path.Dir(strings.ReplaceAll(class, ".", "/")), m[2]), number(m[3])
 				}
 			}
 			r.fail(f)
@@ -216,7 +217,7 @@ func dotnetFailures(text string, at Place) []Failure {
 }
 
 var (
-	ctestCase  = regexp.MustCompile(`^\s*\d+/\d+ Test\s+#\d+: (\S+) \.*\s*(\*\*\*\S+|Passed|.*Skipped)`)
+	ctestCase  = regexp.MustCompile(`^\s*\d+/\d+ Test\s+#\d+: (\S+) \.+\s*(.*)$`)
 	ctestNone  = regexp.MustCompile(`No tests were found`)
 	ctestTime  = regexp.MustCompile(`Total Test time \(real\) =\s+([\d.]+) sec`)
 	assertLine = regexp.MustCompile(`([\w./\\-]+\.(?:c|cc|cpp|cxx|h|hpp|hh)):(\d+)`)
@@ -248,7 +249,7 @@ func textCtest(text string, at Place) (Report, bool) {
 			case strings.Contains(m[2], "Skipped"), strings.Contains(m[2], "Not Run (Disabled)"):
 				r.Skipped++
 				r.Passed = max(0, r.Passed-1)
-			case strings.HasPrefix(m[2], "***"):
+			case strings.Contains(m[2], "***"):
 				f = &Failure{Name: m[1]}
 			}
 			continue

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,15 +45,27 @@ func (c Command) ran() string {
 	for _, argv := range append(slices.Clone(c.Before), c.Argv) {
 		words := make([]string, len(argv))
 		for i, a := range argv {
-			quoted, err := syntax.Quote(a, syntax.LangBash)
-			if err != nil {
-				quoted = `"` + a + `"` // it is shown, not run
-			}
-			words[i] = quoted
+			words[i] = quoted(a)
 		}
 		parts = append(parts, strings.Join(words, " "))
 	}
 	return strings.Join(parts, " && ")
+}
+
+// option is the part of an argument that needs no quotes.
+var option = regexp.MustCompile(`^-[\w-]*=`)
+
+// quoted is an argument as a shell would take it.
+func quoted(arg string) string {
+	name := option.FindString(arg)
+	if name != "" && name == arg {
+		return arg
+	}
+	text, err := syntax.Quote(arg[len(name):], syntax.LangBash)
+	if err != nil {
+		return strconv.Quote(arg) // it is shown, not run
+	}
+	return name + text
 }
 
 // plan freezes a command: programs, scripts and manifests become facts. A shell

@@ -101,7 +101,7 @@ func runTest(ctx context.Context, w *toolkit.Workspace, a testArgs, p toolkit.Pl
 		fault = toolkit.Errorf(CodeTests, "the tests could not be built.").WithHint("Fix the errors above first.")
 	case r.Failed > 0:
 		fault = toolkit.Errorf(CodeTests, "%s failed.", counted(r.Failed, "test"))
-	case f.out.Code == 0 && r.Total() == 0 || noTests(f.out):
+	case r.Total() == 0 && (f.out.Code == 0 || noTests(f.out)):
 		fault = toolkit.Errorf(CodeNoTests, "no tests were found.").WithHint("Check file and grep, or write a test.")
 	case f.out.Code != 0:
 		fault = toolkit.Errorf(CodeTests, "%s ended with exit code %d, and no failed test was reported.", c.Tool, f.out.Code)
@@ -131,7 +131,7 @@ func (p *prepared) outcome(f finished, at Place) Report {
 // noTests reports that the program said so with its exit code or in words, where
 // that is not also what it says when tests could not be run.
 func noTests(out Output) bool {
-	return strings.Contains(out.All, "no tests ran in") || strings.Contains(out.All, "No test files found") || strings.Contains(out.All, "No tests found")
+	return strings.Contains(out.All, "no tests ran in") || strings.Contains(out.All, " deselected in ") || strings.Contains(out.All, "No test files found") || strings.Contains(out.All, "No tests found")
 }
 
 // locate finds the files of failures that are known only by the end of their
