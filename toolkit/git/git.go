@@ -185,11 +185,15 @@ type invocation struct {
 	env     []string      // in place of environment
 	also    []string      // further variables; they win
 	timeout time.Duration // 0: gitTimeout
+	magic   bool          // git gives itself paths with magic, as stash does; no path here is a caller's
 }
 
 // do runs git and returns what it printed on both streams.
 func (r *repo) do(ctx context.Context, c invocation) (stdout []byte, stderr string, err error) {
 	argv := append([]string{"git"}, hardened...)
+	if c.magic {
+		argv = slices.DeleteFunc(argv, func(a string) bool { return a == "--literal-pathspecs" })
+	}
 	argv = append(argv, r.quiet...)
 	for _, kv := range c.config {
 		argv = append(argv, "-c", kv)
