@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"chela/engine"
 	"chela/engine/event"
 	"chela/ui/safetext"
 )
@@ -113,6 +114,8 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		if len(b.Changed) > 0 {
 			return m.readFiles()
 		}
+	case engine.JobsChanged:
+		m.setJobs(b.Jobs)
 	case event.PullProgress:
 		return m.pulling(b)
 	}

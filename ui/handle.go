@@ -97,6 +97,10 @@ func (m *Model) doMore(i intent.Intent) tea.Cmd {
 		return m.showWelcome()
 	case intent.ShowHistory:
 		return m.showHistory("")
+	case intent.ShowFeeds:
+		return m.showFeeds()
+	case intent.ShowJobs:
+		return m.showJobs()
 	case intent.ShowWork:
 		return m.showWork()
 	case intent.TrustFolder:
@@ -199,9 +203,12 @@ func (m *Model) back() tea.Cmd {
 	return m.say("press esc again to stop the turn")
 }
 
+// quit leaves, after asking if background processes run.
 func (m *Model) quit() tea.Cmd {
-	m.quitting = true
-	return tea.Quit
+	return m.endJobs("Leave", func() tea.Cmd {
+		m.quitting = true
+		return tea.Quit
+	})
 }
 
 // cycleMode switches between the two everyday modes. The others take a choice

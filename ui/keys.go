@@ -109,7 +109,7 @@ func (m *Model) disabled(i intent.Intent) string {
 		if m.approvals.Len() == 0 {
 			return "no call waits"
 		}
-	case intent.PickModel, intent.PullModel, intent.PickTier, intent.ShowTools, intent.TrustFolder, intent.ShowWork, intent.ShowHistory, intent.ListRules, intent.PickMode, intent.CycleMode:
+	case intent.PickModel, intent.PullModel, intent.PickTier, intent.ShowTools, intent.TrustFolder, intent.ShowWork, intent.ShowJobs, intent.ShowFeeds, intent.ShowHistory, intent.ListRules, intent.PickMode, intent.CycleMode:
 		if m.session == nil {
 			return "the engine is not up"
 		}

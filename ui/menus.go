@@ -34,6 +34,8 @@ var extra = []intent.Binding{
 	{Intent: intent.ShowTools, Verb: "Tools: list, promote, demote", About: "What this model gets, and what each tool costs."},
 	{Intent: intent.ListRules, Verb: "Rules: list and revoke", About: "The decisions kept for later calls."},
 	{Intent: intent.ShowWork, Verb: "Work list: show", About: "What the model keeps of its work: the list, and its plans."},
+	{Intent: intent.ShowJobs, Verb: "Background processes: list and end", About: "What tools started and left running."},
+	{Intent: intent.ShowFeeds, Verb: "Feeds: read", About: "The articles of the feeds that are followed."},
 	{Intent: intent.TrustFolder, Verb: "Folder: trust", About: "Whether what this project says to chela and the model is used."},
 	{Intent: intent.PullModel, Verb: "Model: pull", About: "Downloads a model."},
 	{Intent: intent.StopPull, Verb: "Model: stop the download", About: "What was loaded is kept."},

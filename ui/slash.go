@@ -51,6 +51,8 @@ var slashCommands = []slashCommand{
 	{"/rules", "", "list and revoke rules", intent.ListRules, nil},
 	{"/history", "WORDS", "find what was said and done", intent.ShowHistory, func(m *Model, arg string) (tea.Cmd, error) { return m.showHistory(arg), nil }},
 	{"/todo", "", "the work list and plans of this session", intent.ShowWork, nil},
+	{"/ps", "", "list and end background processes", intent.ShowJobs, nil},
+	{"/feeds", "", "read the feeds that are followed", intent.ShowFeeds, nil},
 	{"/trust", "", "use what this folder says, or not", intent.TrustFolder, nil},
 	{"/pull", "NAME", "download a model", intent.PullModel, func(m *Model, arg string) (tea.Cmd, error) { return m.startPull(arg), nil }},
 	{"/rename", "TITLE", "give this session a title", "", func(m *Model, arg string) (tea.Cmd, error) {

@@ -197,6 +197,9 @@ func (m *Model) statusLine(w int) string {
 		} else if s.Model.Loaded && s.Model.OnGPU > 0 {
 			add(fmt.Sprintf("%.0f%% GPU", 100*s.Model.OnGPU))
 		}
+		if n := m.jobs.running(); n > 0 {
+			add(m.st.Warn.Render(pane.Count(n, "process", "processes")))
+		}
 		if n := len(s.Queued); n > 0 {
 			add(fmt.Sprintf("%d queued", n))
 		}

@@ -86,6 +86,10 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 		m.foundHistory(msg)
 	case hitMsg:
 		return m.openedHit(msg)
+	case feedsMsg:
+		return m.reader(msg)
+	case polledMsg:
+		return tea.Batch(m.say(msg.text), m.showFeeds())
 	case gradeMsg:
 		return m.graded(msg)
 	case workMsg:
@@ -131,6 +135,7 @@ func (m *Model) opened(msg sessionMsg) tea.Cmd {
 	}
 	m.refresh()
 	m.refreshQueue()
+	m.setJobs(m.session.Jobs())
 	return nil
 }
 
@@ -175,14 +180,14 @@ func (m *Model) newSession() tea.Cmd {
 	if mode := m.session.Mode(); mode != pipeline.Unlimited {
 		o.Mode = &mode // full is for the session it was chosen in, and no other
 	}
-	return tea.Batch(m.swap(o), m.say("a new session"))
+	return m.endJobs("Start a new session", func() tea.Cmd { return tea.Batch(m.swap(o), m.say("a new session")) })
 }
 
 func (m *Model) resume(id string) tea.Cmd {
 	if id == m.session.ID() {
 		return m.say("this session is open already")
 	}
-	return m.swap(engine.OpenOptions{ID: id})
+	return m.endJobs("Go there", func() tea.Cmd { return m.swap(engine.OpenOptions{ID: id}) })
 }
 
 // readFiles reads the tree, git's marks and the list of paths again.

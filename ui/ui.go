@@ -90,6 +90,7 @@ type Model struct {
 	composer     *pane.Composer
 	views        []view.View
 
+	jobs    jobs
 	pull    *event.PullProgress
 	waiting event.ModelState // what the model is doing before its first token; the zero state: nothing
 	memory  event.ModelState // its way into memory, beside that

@@ -54,6 +54,8 @@ const (
 	GoSession    Intent = "history.session"
 	TrustFolder  Intent = "trust"
 	ShowWork     Intent = "work"
+	ShowJobs     Intent = "processes"
+	ShowFeeds    Intent = "feeds"
 	ShowWelcome  Intent = "welcome"
 	DenyAllCalls Intent = "approvals.deny-all"
 )
