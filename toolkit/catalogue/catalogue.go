@@ -14,6 +14,7 @@ import (
 	"chela/toolkit/feeds"
 	"chela/toolkit/files"
 	"chela/toolkit/git"
+	"chela/toolkit/media"
 	"chela/toolkit/meta"
 	"chela/toolkit/shell"
 	"chela/toolkit/system"
@@ -52,6 +53,7 @@ func New() (*toolkit.Registry, error) {
 		files.PatchApply(),
 		files.MultiPatch(),
 		files.PathInfo(),
+		media.Analyze(),
 		shell.ExecKill(),
 		shell.REPLExecute(),
 		code.BuildTool(),
@@ -62,6 +64,9 @@ func New() (*toolkit.Registry, error) {
 		channels.Slack(),
 		channels.Discord(),
 		channels.Telegram(),
+		media.Speak(),
+		media.Generate(),
+		media.Canvas(),
 		feeds.List(),
 		feeds.Add(),
 		feeds.Poll(),

@@ -123,7 +123,7 @@ func TestTheEssentialTenAreAllThere(t *testing.T) {
 	}
 }
 
-var limits = regexp.MustCompile(`^(-?\d+)\.\.(\d*)`)
+var limits = regexp.MustCompile(`^(-?\d+(?:\.\d+)?)\.\.(\d*)`)
 
 func promised(t *testing.T, c contract) []parameter {
 	t.Helper()
@@ -170,6 +170,10 @@ func declared(t *testing.T, s *toolkit.Schema) []parameter {
 			}
 		}
 		x.Min, x.Max = p.Minimum, p.Maximum
+		if p.MinLength != nil && p.MaxLength != nil { // of a text; that it is not empty alone is no limit of the contract
+			low, high := float64(*p.MinLength), float64(*p.MaxLength)
+			x.Min, x.Max = &low, &high
+		}
 		out = append(out, x)
 	}
 	return out

@@ -16,6 +16,7 @@ import (
 	"chela/toolkit/feeds"
 	"chela/toolkit/files"
 	"chela/toolkit/git"
+	"chela/toolkit/media"
 	"chela/toolkit/meta"
 	"chela/toolkit/shell"
 	"chela/toolkit/system"
@@ -33,6 +34,7 @@ var returned = map[string]any{
 	"env": system.Variables{}, "system_info": system.Info{}, "process_list": system.Running{}, "which": system.Located{},
 	"test_run": code.Tested{}, "typecheck": code.Typechecked{}, "lint": code.Linted{}, "project_info": code.Info{},
 	"build": code.Built{}, "format": code.Formatted{},
+	"image_analyze": media.Analysed{}, "tts_speak": media.Spoken{}, "openai_image_gen": media.Generated{}, "canvas_render": media.Drawn{},
 	"slack_actions": channels.Acted{}, "discord_actions": channels.Acted{}, "telegram_actions": channels.Acted{},
 	"feed_list": feeds.Listed{}, "feed_add": feeds.Added{}, "feed_poll": feeds.Polled{}, "feed_digest": feeds.Digest{},
 	"todo_write": tasks.Todos{}, "create_plan": tasks.Planned{}, "complete_plan_step": tasks.Stepped{},
