@@ -186,6 +186,7 @@ var goCompile = regexp.MustCompile(`^(?:vet: )?(\S+\.(?:go|s|c|mod)):(\d+)(?::(\
 // goBuildProblems reads what go build and go vet print: lines below "# package".
 func goBuildProblems(text string, at Place) []Problem {
 	var out []Problem
+	seen := map[Problem]bool{}
 	for _, l := range lines(text) {
 		m := goCompile.FindStringSubmatch(l)
 		if m == nil {
@@ -196,7 +197,8 @@ func goBuildProblems(text string, at Place) []Problem {
 			continue
 		}
 		p := Problem{File: at.path(m[1]), Line: number(m[2]), Column: number(m[3]), Severity: "error", Message: m[4]}
-		if !slices.Contains(out, p) {
+		if !seen[p] {
+			seen[p] = true
 			out = append(out, p)
 		}
 	}

@@ -8,14 +8,16 @@ import (
 )
 
 // jsonPart is the last JSON value of an output that begins a line with this
-// bracket: what a test prints itself comes before the reporter's.
+// bracket: what a test prints itself comes before the reporter's. Each try reads
+// to the end of a value at worst, so that there are only so many.
 func jsonPart(text string, open byte) string {
-	for end := len(text); end > 0; {
+	for end, tries := len(text), 0; end > 0 && tries < 50; {
 		i := strings.LastIndexByte(text[:end], open)
 		if i < 0 {
 			return ""
 		}
 		if i == 0 || text[i-1] == '\n' {
+			tries++
 			var v json.RawMessage
 			if json.NewDecoder(strings.NewReader(text[i:])).Decode(&v) == nil {
 				return string(v)

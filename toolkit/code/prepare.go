@@ -53,7 +53,7 @@ func (c Command) ran() string {
 }
 
 // option is the part of an argument that needs no quotes.
-var option = regexp.MustCompile(`^-[\w-]*=`)
+var option = regexp.MustCompile(`^-[\w.-]*=`)
 
 // quoted is an argument as a shell would take it.
 func quoted(arg string) string {

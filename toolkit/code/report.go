@@ -4,7 +4,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,6 +143,7 @@ var colon = regexp.MustCompile(`^\s*((?:[A-Za-z]:)?[^\s:()][^:()]*?):(\d+)(?:[:.
 // colonProblems reads that form, wherever it stands in an output.
 func colonProblems(text string, at Place) []Problem {
 	var out []Problem
+	seen := map[Problem]bool{}
 	for _, l := range lines(text) {
 		m := colon.FindStringSubmatch(l)
 		if m == nil || strings.TrimSpace(m[6]) == "" {
@@ -151,7 +151,8 @@ func colonProblems(text string, at Place) []Problem {
 		}
 		p := Problem{File: at.path(m[1]), Line: number(m[2]), Column: number(m[3]), Severity: severity(m[4]), Message: strings.TrimSpace(m[6])}
 		p.Rule = strings.Trim(m[5], "[]")
-		if !slices.Contains(out, p) {
+		if !seen[p] {
+			seen[p] = true
 			out = append(out, p)
 		}
 	}
