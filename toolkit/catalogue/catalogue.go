@@ -11,6 +11,7 @@ import (
 	"chela/toolkit"
 	"chela/toolkit/channels"
 	"chela/toolkit/code"
+	"chela/toolkit/desktop"
 	"chela/toolkit/feeds"
 	"chela/toolkit/files"
 	"chela/toolkit/git"
@@ -58,9 +59,16 @@ func New() (*toolkit.Registry, error) {
 		shell.REPLExecute(),
 		code.BuildTool(),
 		code.FormatTool(),
+		git.StashTool(),
+		git.RemoteTool(),
+		git.PullRequestTool(),
 		web.Understand(),
 		tasks.CreatePlan(),
 		tasks.CompletePlanStep(),
+		desktop.Notify(),
+		desktop.ReadClipboard(),
+		desktop.WriteClipboard(),
+		desktop.Capture(),
 		channels.Slack(),
 		channels.Discord(),
 		channels.Telegram(),

@@ -13,6 +13,7 @@ import (
 
 	"chela/toolkit/channels"
 	"chela/toolkit/code"
+	"chela/toolkit/desktop"
 	"chela/toolkit/feeds"
 	"chela/toolkit/files"
 	"chela/toolkit/git"
@@ -29,12 +30,14 @@ var returned = map[string]any{
 	"read_file": files.Read{}, "write_file": files.Written{}, "edit_file": files.Edited{}, "grep": files.Matches{},
 	"search_files": files.Found{}, "directory_tree": files.Tree{}, "exec": shell.Executed{}, "exec_status": shell.Status{}, "exec_kill": shell.Stopped{}, "repl_execute": shell.Evaluated{}, "patch_apply": files.Patched{}, "multi_patch": files.Patches{}, "path_info": files.PathFacts{}, "git_status": git.Listing{},
 	"git_diff": git.Diffed{}, "git_log": git.Logged{}, "git_commit": git.Committed{}, "git_branch": git.Branches{},
+	"git_stash": git.Stashed{}, "git_remote": git.Transferred{}, "github_pr": git.Requested{},
 	"web_fetch": web.Fetched{}, "complete_task": tasks.Completed{}, "search_available_tools": meta.Found{},
 	"web_search": web.Searched{}, "link_understand": web.Understood{},
 	"env": system.Variables{}, "system_info": system.Info{}, "process_list": system.Running{}, "which": system.Located{},
 	"test_run": code.Tested{}, "typecheck": code.Typechecked{}, "lint": code.Linted{}, "project_info": code.Info{},
 	"build": code.Built{}, "format": code.Formatted{},
 	"image_analyze": media.Analysed{}, "tts_speak": media.Spoken{}, "openai_image_gen": media.Generated{}, "canvas_render": media.Drawn{},
+	"notify": desktop.Notified{}, "clipboard_read": desktop.Pasted{}, "clipboard_write": desktop.Copied{}, "screen_capture": desktop.Captured{},
 	"slack_actions": channels.Acted{}, "discord_actions": channels.Acted{}, "telegram_actions": channels.Acted{},
 	"feed_list": feeds.Listed{}, "feed_add": feeds.Added{}, "feed_poll": feeds.Polled{}, "feed_digest": feeds.Digest{},
 	"todo_write": tasks.Todos{}, "create_plan": tasks.Planned{}, "complete_plan_step": tasks.Stepped{},
