@@ -199,7 +199,7 @@ func (c *cli) root() *cobra.Command {
 	root.Flags().StringVar(&o.theme, "theme", "", "colours: "+strings.Join(themes.Names(), ", "))
 	root.Flags().StringVar(&o.session, "session", "", "resume this session: an id, or last")
 	return group(root,
-		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.trust(), c.history(), c.audit(), c.doctor(), exitCodes())
+		c.run(), c.tool(), c.check(), c.parse(), c.route(), c.models(), c.pull(), c.sessions(), c.rules(), c.trust(), c.history(), c.audit(), c.backup(), c.restore(), c.doctor(), exitCodes())
 }
 
 func (c *cli) run() *cobra.Command {
@@ -375,11 +375,25 @@ func (c *cli) sessions() *cobra.Command {
 			return headless.SessionRemove(ctx, t, c.setup(), given)
 		}),
 	}
-	cmd := &cobra.Command{Use: "sessions", Short: "List, show and delete sessions", RunE: listing}
+	rename := &cobra.Command{
+		Use: "rename ID TITLE", Short: "Give a session a title", Args: args(cobra.ExactArgs(2)),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, given []string) error {
+			return headless.SessionRename(ctx, t, c.setup(), given[0], given[1])
+		}),
+	}
+	form := headless.AsMarkdown
+	export := &cobra.Command{
+		Use: "export ID", Short: "Write a whole session as Markdown, or as JSON lines", Args: args(cobra.ExactArgs(1)),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, given []string) error {
+			return headless.SessionExport(ctx, t, c.setup(), given[0], form)
+		}),
+	}
+	export.Flags().StringVar(&form, "format", form, headless.AsMarkdown+" or "+headless.AsJSONL)
+	cmd := &cobra.Command{Use: "sessions", Short: "List, show, export and delete sessions", RunE: listing}
 	for _, holder := range []*cobra.Command{cmd, list} {
 		holder.Flags().BoolVar(&all, "all", false, "those of all folders")
 	}
-	return group(cmd, list, show, remove)
+	return group(cmd, list, show, rename, export, remove)
 }
 
 func (c *cli) rules() *cobra.Command {
@@ -452,6 +466,24 @@ func (c *cli) history() *cobra.Command {
 	search.Flags().BoolVar(&all, "all", false, "in every folder")
 	search.Flags().IntVar(&limit, "limit", 50, "most results")
 	return group(&cobra.Command{Use: "history", Short: "What was said and done, and how to undo it"}, search, undo)
+}
+
+func (c *cli) backup() *cobra.Command {
+	return &cobra.Command{
+		Use: "backup [FILE]", Short: "Copy everything that is stored to a file", Args: args(cobra.MaximumNArgs(1)),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, given []string) error {
+			return headless.Backup(ctx, t, c.setup(), strings.Join(given, ""))
+		}),
+	}
+}
+
+func (c *cli) restore() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore FILE", Short: "Put a backup in the place of what is stored, which is kept aside", Args: args(cobra.ExactArgs(1)),
+		RunE: c.body(func(ctx context.Context, t headless.Terminal, given []string) error {
+			return headless.Restore(ctx, t, c.setup(), given[0])
+		}),
+	}
 }
 
 func (c *cli) trust() *cobra.Command {

@@ -101,7 +101,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 		q.Add("_pragma", "foreign_keys(1)")
 		q.Add("_pragma", "synchronous(normal)")
 		q.Add("_txlock", "immediate")
-		return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode() + extra
+		return "file:" + escaped(path) + "?" + q.Encode() + extra
 	}
 	if s.write, err = sql.Open("sqlite", dsn("&_pragma=journal_mode(wal)")); err != nil {
 		return nil, fmt.Errorf("opening the database %s: %w", path, err)
@@ -119,6 +119,9 @@ func open(ctx context.Context, path string) (*Store, error) {
 	s.read.SetMaxIdleConns(2)
 	return s, nil
 }
+
+// escaped is a path as SQLite's addresses have it.
+func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
 func (s *Store) migrate(ctx context.Context) error {
 	dir, err := fs.Sub(migrations, "migrations")

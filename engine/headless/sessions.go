@@ -125,6 +125,37 @@ func callLine(t Terminal, c store.Call) string {
 	return t.dim(fmt.Sprintf("%-9s %s %s", c.State, t.line(c.Tool), t.line(what)), t.OutIsTerm) + "\n"
 }
 
+// SessionRename gives a session a title, as one line. One that another program
+// has open is renamed there, with /rename.
+func SessionRename(ctx context.Context, t Terminal, s Setup, id, title string) error {
+	title = strings.Join(strings.Fields(title), " ")
+	if title == "" {
+		return Usagef("the title is empty: give some words")
+	}
+	return with(ctx, s, t, func(a *App) error {
+		v, err := FindSession(ctx, a.Store, a.Engine.Workspace(), id)
+		if err != nil {
+			return err
+		}
+		release, err := a.Store.Lock(v.ID)
+		if err != nil {
+			return fmt.Errorf("renaming: %w: use /rename there", err)
+		}
+		defer release()
+		if v, err = a.Store.Session(ctx, v.ID); err != nil { // as it is under the lock
+			return err
+		}
+		v.Title = title
+		if err := a.Store.PutSession(ctx, v); err != nil {
+			return err
+		}
+		if t.JSON {
+			return t.print(v)
+		}
+		return t.write(t.Out, []byte(fmt.Sprintf("renamed %s to %s", short(v.ID), t.line(v.Title))))
+	})
+}
+
 // SessionRemove deletes sessions with everything in them. One that another
 // program has open is not deleted.
 func SessionRemove(ctx context.Context, t Terminal, s Setup, ids []string) error {
