@@ -18,7 +18,11 @@ import (
 
 // examples are arguments of tools that cannot be guessed from their schema.
 var examples = map[string]map[string]any{
-	"edit_file": {"path": "a.txt", "old_string": "one", "new_string": "two"},
+	"edit_file":  {"path": "a.txt", "old_string": "one", "new_string": "two"},
+	"git_commit": {"message": "one", "amend": true},
+	"git_remote": {"action": "fetch"},
+	"github_pr":  {"action": "list", "repo": "one/two"},
+	"feed_add":   {"url": "http://pub.test/"},
 }
 
 // planted is what lies outside, and in files that no tool may read.
@@ -254,7 +258,7 @@ func strike(t *testing.T, r *rig, origin toolkit.Origin, tool string, base map[s
 			t.Errorf("%s dialled %v", what, r.net.dialed[dialed:])
 		}
 	} else {
-		outside(before).same(t, what, outside(after))
+		outside(before, tool).same(t, what, outside(after, tool))
 	}
 	for _, secret := range planted {
 		if strings.Contains(res.text(), secret) {
@@ -267,13 +271,21 @@ func strike(t *testing.T, r *rig, origin toolkit.Origin, tool string, base map[s
 }
 
 // outside is the part of a world that no call may change: all but the
-// workspace's own files, and git's.
-func outside(w world) world {
+// workspace's own files, and git's. The git tools write commits and branches, but
+// nothing of what git runs or obeys.
+func outside(w world, tool string) world {
 	out := world{}
+	sep := string(os.PathSeparator)
 	for name, what := range w {
-		if !strings.HasPrefix(name, "ws"+string(os.PathSeparator)) || strings.Contains(name, ".git") {
-			out[name] = what
+		_, git, isGit := strings.Cut(name, ".git"+sep)
+		switch {
+		case !strings.HasPrefix(name, "ws"+sep):
+		case strings.HasPrefix(tool, "git_") && isGit && !strings.HasPrefix(git, "config") && !strings.HasPrefix(git, "hooks") && !strings.HasPrefix(git, "info"):
+			continue
+		case !strings.Contains(name, ".git"):
+			continue
 		}
+		out[name] = what
 	}
 	return out
 }
