@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func ToolList(ctx context.Context, t Terminal, o ToolListOptions) error {
 			tool, ok := a.Tools.Get(e.Name)
 			// Of a tier all its tools are listed, also those that cannot work here:
 			// the reason says why.
-			if !ok || !e.Given && !o.All && (o.Tier == "" || tierOf(o.Tier) < e.Tier) {
+			if !ok || !e.Given && !o.All && !a.inTier(e.Tier, e.Name, o.Tier) {
 				continue
 			}
 			spec := tool.Spec()
@@ -78,13 +79,11 @@ func ToolList(ctx context.Context, t Terminal, o ToolListOptions) error {
 	})
 }
 
-// tierOf is a tier by its name; a wrong one was refused before.
-func tierOf(name string) tiers.Tier {
-	t, err := tiers.Parse(name)
-	if err != nil {
-		return tiers.Essential
-	}
-	return t
+// inTier reports whether a tier has a tool, also where it cannot work, unless
+// the person took it out.
+func (a *App) inTier(of tiers.Tier, tool, tier string) bool {
+	t, err := tiers.Parse(tier)
+	return err == nil && of <= t && !slices.Contains(a.Settings.Tools.Demote, tool)
 }
 
 // selection answers for a tier, a model, or the model chela would start with.
