@@ -43,7 +43,7 @@ func (m *Model) reader(msg feedsMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.say(firstSentence(msg.err.Error()))
 	case len(msg.feeds) == 0:
-		return m.say("no feeds yet: chela tool run feed_add '{\"url\":…}' follows one, and models of the Full tier can")
+		return m.say("no feeds yet: chela tool run feed_add adds one")
 	}
 	unread, failed := 0, ""
 	for _, a := range msg.articles {
