@@ -15,7 +15,10 @@ import (
 )
 
 // asker asks local models for tools: [toolkit.Asker].
-type asker struct{ s *Session }
+type asker struct {
+	engine *Engine
+	s      *Session // nil: it only answers which models there are
+}
 
 // askWindow is the window of such a question, in tokens: that of the session,
 // so that the model is not loaded again, and at least this where another model
@@ -33,7 +36,7 @@ func (a asker) Ask(ctx context.Context, q toolkit.Question) (string, error) {
 		if name, err = a.Sees(ctx); err != nil {
 			return "", err
 		}
-		servers, err := a.s.engine.fleet(name)
+		servers, err := a.engine.fleet(name)
 		if err != nil {
 			return "", err
 		}
@@ -72,11 +75,11 @@ func ask(ctx context.Context, host *fleet.Host, name string, window int, q toolk
 
 // Loaded names the models that are in memory on any server.
 func (a asker) Loaded(ctx context.Context) ([]string, error) {
-	if a.s == nil {
+	if a.s == nil { // nothing is waited for before a tool runs
 		return nil, nil
 	}
 	var out []string
-	for _, st := range a.s.engine.servers.Survey(ctx) {
+	for _, st := range a.engine.servers.Survey(ctx) {
 		for _, m := range st.Models {
 			if m.Loaded {
 				out = append(out, fmt.Sprintf("%s (%.0f%% GPU, window %d)", m.Name, 100*m.OnGPU, m.Window))
@@ -89,19 +92,18 @@ func (a asker) Loaded(ctx context.Context) ([]string, error) {
 // Sees returns the model that looks at images: the session's, or the newest
 // installed one that can.
 func (a asker) Sees(ctx context.Context) (string, error) {
-	if a.s == nil {
-		return "", errors.New("works only inside a session")
+	if a.s != nil {
+		a.s.mu.Lock()
+		name, sees := a.s.rec.Model, a.s.pick.model.Has("vision")
+		a.s.mu.Unlock()
+		if sees {
+			return name, nil
+		}
 	}
-	a.s.mu.Lock()
-	name, sees := a.s.rec.Model, a.s.pick.model.Has("vision")
-	a.s.mu.Unlock()
-	if sees {
-		return name, nil
-	}
-	a.s.engine.mu.Lock()
-	defer a.s.engine.mu.Unlock()
+	a.engine.mu.Lock()
+	defer a.engine.mu.Unlock()
 	var found ollama.Model
-	for _, m := range a.s.engine.models {
+	for _, m := range a.engine.models {
 		if m.Has("vision") && !m.BuiltIn && (found.Name == "" || m.Modified.After(found.Modified)) {
 			found = m
 		}

@@ -59,7 +59,6 @@ type Config struct {
 	Off       Features         // optional: parts that are switched off
 	Net       guard.NetOptions
 	Now       func() time.Time // optional: the clock, for tests and replays
-	Terminal  toolkit.Terminal // optional: the one that the screen is drawn on
 }
 
 // Features names parts of the engine that help small models. The evaluation

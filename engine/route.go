@@ -10,6 +10,7 @@ import (
 	"chela/engine/settings"
 	"chela/tiers"
 	"chela/toolkit"
+	"chela/toolkit/guard"
 )
 
 // Selection says which tools a model of this tier gets, and why. window is in
@@ -29,8 +30,8 @@ type basis struct {
 // services, so no lock is held meanwhile.
 func (e *Engine) basis(ctx context.Context) basis {
 	w := e.newWorkspace("")
-	w.Shelf, w.Notes, w.Ask = shelf{}, notebook{}, asker{} // any session has them
-	w.Library, w.Terminal = e.Library(), e.cfg.Terminal
+	w.Shelf, w.Notes, w.Ask, w.Jobs = shelf{}, notebook{}, asker{engine: e}, &guard.Jobs{} // any session has them
+	w.Library, w.Terminal = e.Library(), e.terminal("")
 	why := map[string]string{}
 	for _, t := range e.cfg.Tools.All() {
 		if err := t.Available(ctx, w); err != nil {

@@ -158,8 +158,8 @@ func (s *Session) announce() {
 func (s *Session) env(turn int) pipeline.Env {
 	w := s.engine.newWorkspace(s.rec.ID)
 	w.Shelf, w.Jobs = shelf{s}, s.jobs
-	w.Past, w.Notes, w.Ask = s.engine.pipe.Past(), notebook{s}, asker{s}
-	w.Library, w.Terminal = s.engine.Library(), s.engine.cfg.Terminal
+	w.Past, w.Notes, w.Ask = s.engine.pipe.Past(), notebook{s}, asker{s.engine, s}
+	w.Library, w.Terminal = s.engine.Library(), s.engine.terminal(s.rec.ID)
 	security := s.engine.Settings().Security
 	return pipeline.Env{
 		Policies: security.Policies, Origins: security.Origins, Tainted: s.taint,

@@ -114,6 +114,10 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 		if len(b.Changed) > 0 {
 			return m.readFiles()
 		}
+	case event.TerminalNotice:
+		return notify(b)
+	case event.TerminalCopy:
+		return tea.SetClipboard(b.Text)
 	case engine.JobsChanged:
 		m.setJobs(b.Jobs)
 	case event.PullProgress:
