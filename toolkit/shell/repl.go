@@ -135,9 +135,13 @@ func interpreterName(w *toolkit.Workspace, a replArgs) (string, error) {
 
 // systemRoots are where absolute paths outside of a workspace begin. Another
 // word with a slash in front may be the path of a URL, a pattern, a comment.
-var systemRoots = []string{
-	"/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/private", "/proc", "/root", "/run", "/sbin",
-	"/srv", "/sys", "/tmp", "/usr", "/var", "/Applications", "/Library", "/System", "/Users", "/Volumes",
+var systemRoots = strings.Fields("bin boot dev etc home lib lib64 media mnt opt private proc root run sbin srv sys tmp usr var " +
+	"Applications Library System Users Volumes")
+
+// firstPart is the first name of an absolute path.
+func firstPart(path string) string {
+	first, _, _ := strings.Cut(path[1:], "/")
+	return first
 }
 
 // literals holds what code names literally against the floor, as exec does with
@@ -156,7 +160,7 @@ func literals(w *toolkit.Workspace, code string) (outside []string, err error) {
 		case !refused:
 		case denied.Rule != guard.RuleOutside:
 			return nil, denied
-		case !strings.HasPrefix(word, "/") || slices.ContainsFunc(systemRoots, func(r string) bool { return word == r || strings.HasPrefix(word, r+"/") }):
+		case !strings.HasPrefix(word, "/") || slices.Contains(systemRoots, firstPart(word)):
 			outside = append(outside, fmt.Sprintf("it names %s, outside the workspace", word))
 		}
 	}

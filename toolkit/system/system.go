@@ -257,14 +257,19 @@ func Which() toolkit.Tool {
 	return toolkit.Define(toolkit.Spec{
 		Name: "which", Summary: "Find where a program is.", Category: "system", Level: toolkit.Safe, Tier: tiers.Full,
 		ReadOnly: true, Synonyms: "where locate program installed command path",
-	}, nil, runWhich)
+	}, planWhich, runWhich)
+}
+
+func planWhich(_ context.Context, _ *toolkit.Workspace, a whichArgs) (toolkit.Plan, error) {
+	name := strings.TrimSpace(a.Command)
+	if strings.ContainsAny(name, "/\\") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' }) || strings.HasPrefix(name, "-") {
+		return toolkit.Plan{}, toolkit.Errorf(toolkit.CodeInvalid, "%q is no program's name.", a.Command).WithHint("Give the name alone, such as go.")
+	}
+	return toolkit.Plan{Summary: name}, nil
 }
 
 func runWhich(_ context.Context, w *toolkit.Workspace, a whichArgs, _ toolkit.Plan, _ func(toolkit.Progress)) (toolkit.Result, error) {
 	name := strings.TrimSpace(a.Command)
-	if strings.ContainsAny(name, "/\\ \t\n\x00") || strings.HasPrefix(name, "-") {
-		return toolkit.Result{}, toolkit.Errorf(toolkit.CodeInvalid, "%q is no program's name.", a.Command).WithHint("Give the name alone, such as go.")
-	}
 	d := Located{Command: name, Paths: []string{}}
 	if w.Proc != nil {
 		if p, err := w.Proc.LookPath(name); err == nil {
