@@ -191,7 +191,8 @@ func TestTierText(t *testing.T) {
 func TestWhatTheModelLookedUpComesAfterThePersonsChoice(t *testing.T) {
 	tools := []tiers.Tool{
 		{Name: "read_file", Tier: tiers.Essential, Tokens: 100},
-		{Name: "cron_create", Tier: tiers.Full, Tokens: 100}, {Name: "notify", Tier: tiers.Full, Tokens: 100},
+		{Name: "cron_create", Tier: tiers.Full, Tokens: 100},
+		{Name: "notify", Tier: tiers.Full, Tokens: 100},
 	}
 	got := tiers.Select(tools, tiers.Request{Loaded: []string{"cron_create"}, Session: []string{"notify"}, Budget: 200})
 	if !got.Entries[2].Given || got.Entries[1].Given || !got.Entries[1].Short {
