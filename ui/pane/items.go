@@ -204,6 +204,7 @@ func (c *callLine) Render(width int, selected bool) []string {
 	if c.call.State == store.CallDone && listed[c.call.Tool] {
 		out = append(out, c.work(width)...)
 	}
+	out = append(out, c.drawing(width)...)
 	if e := c.call.Error; e != nil && c.call.Finished() {
 		why := e.Message
 		if c.call.State == store.CallDenied {
@@ -239,6 +240,29 @@ func (c *callLine) work(width int) []string {
 		}
 		text := ansi.Truncate(safetext.Line(strings.TrimSpace(line[3:])), max(width-8, 1), "…")
 		out = append(out, indent+indent+style.Render(mark+" "+text))
+	}
+	return out
+}
+
+// maxDrawn is how many lines of a drawing the conversation shows; the call's
+// page shows all.
+const maxDrawn = 30
+
+// drawing is what the call drew.
+func (c *callLine) drawing(width int) []string {
+	text := c.call.Drawing()
+	if text == "" {
+		return nil
+	}
+	st := c.look.st
+	lines := strings.Split(strings.TrimRight(safetext.Block(text), "\n"), "\n")
+	more := len(lines) - maxDrawn
+	var out []string
+	for _, l := range lines[:min(len(lines), maxDrawn)] {
+		out = append(out, indent+indent+st.Text.Render(ansi.Truncate(l, max(width-6, 1), "…")))
+	}
+	if more > 0 {
+		out = append(out, indent+indent+st.Faint.Render(Count(more, "more line", "more lines")))
 	}
 	return out
 }

@@ -37,6 +37,11 @@ func (p *CallPage) output(w int) sheet {
 	if c.Error != nil { // the model reads it below the output; here it stands above
 		text = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(text, c.Error.Error()), "error: "), "\n")
 	}
+	if d := c.Drawing(); d != "" {
+		out.verbatim(strings.Split(strings.TrimRight(safetext.Block(d), "\n"), "\n"), "", "")
+		out.blank()
+		out.heading("what the model got")
+	}
 	if len(text) > maxShown {
 		out.prose("· ", fmt.Sprintf("the first %d KiB of %d; copying gives all", maxShown>>10, len(text)>>10), p.st.Warn)
 		out.blank()
