@@ -159,6 +159,7 @@ func (e *Engine) scratch(ctx context.Context, m ollama.Model, known learnt) (_ *
 	cfg := e.cfg
 	cfg.Workspace = filepath.Join(root, "project")
 	cfg.Dirs = settings.Dirs{Config: filepath.Join(root, "config"), Data: filepath.Join(root, "data")}
+	cfg.Settings = e.Settings()
 	cfg.Settings.Security = settings.Default().Security
 	cfg.Settings.Security.Mode = pipeline.Standard
 	cfg.Settings.Models.Steps = checkSteps

@@ -61,7 +61,7 @@ func (e *Engine) Choose(ctx context.Context, wanted string) (Choice, error) {
 	if serr != nil {
 		return Choice{}, serr
 	}
-	for _, c := range []struct{ name, reason string }{{last, "the last used"}, {e.cfg.Settings.Models.Default, "models.default in settings.yml"}} {
+	for _, c := range []struct{ name, reason string }{{last, "the last used"}, {e.Settings().Models.Default, "models.default in settings.yml"}} {
 		if c.name == "" {
 			continue
 		}

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"chela/engine/event"
@@ -86,7 +87,8 @@ type Engine struct {
 	book     *rulebook.Book
 	register *trust.Register
 	tools    toolkit.Config
-	own      settings.Settings // the person's, without what the project adds
+	own      settings.Settings // the person's, without what the project adds; guarded by mu
+	inForce  atomic.Pointer[settings.Settings]
 	servers  *fleet.Fleet
 	pocket   *fleet.Fleet // the built-in model's; nil: there is none
 
@@ -133,7 +135,7 @@ func New(cfg Config) (*Engine, error) {
 	e.pipe.Book = e.book
 	e.register, e.own = trust.New(filepath.Join(cfg.Dirs.Config, "trust.json")), cfg.Settings
 	e.look(files)
-	if more := e.cfg.Settings.Security.Secrets; len(more) > len(cfg.Settings.Security.Secrets) {
+	if more := e.Settings().Security.Secrets; len(more) > len(cfg.Settings.Security.Secrets) {
 		// The project names further secrets, which the doors learn when they are made.
 		if err := files.Close(); err != nil {
 			return nil, fmt.Errorf("opening the workspace: %w", err)
@@ -183,9 +185,10 @@ func (e *Engine) Store() *store.Store { return e.cfg.Store }
 
 // Settings are those the engine was started with, and the changes by Place.
 func (e *Engine) Settings() settings.Settings {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.cfg.Settings
+	if s := e.inForce.Load(); s != nil {
+		return *s
+	}
+	return e.cfg.Settings // the project was not looked at yet
 }
 
 // Registry holds the tools.

@@ -25,7 +25,7 @@ func (e *Engine) openGuards() error {
 	}
 	e.net = n
 	e.proc = guard.NewRunner(e.files, guard.RunnerOptions{Confine: e.confine, Level: e.sandboxLevel})
-	if e.cfg.Settings.Security.Sandbox == sandboxOn {
+	if e.Settings().Security.Sandbox == sandboxOn {
 		e.proc = e.proc.InSandbox()
 	}
 	if e.cfg.Attended {

@@ -105,7 +105,7 @@ func (e *Engine) model(ctx context.Context, name string) (ollama.Model, error) {
 // is taken into use, since a new value makes the server load the model again.
 func (e *Engine) window(m ollama.Model, known learnt) int {
 	return window.Choose(window.Facts{
-		Setting: e.cfg.Settings.Models.Window, Trained: m.ContextLength, Cache: m.Cache, ModelBytes: m.Size,
+		Setting: e.Settings().Models.Window, Trained: m.ContextLength, Cache: m.Cache, ModelBytes: m.Size,
 		Loaded: window.Loaded{Window: m.Window, Size: m.InMemory, SizeVRAM: m.InVRAM}, Failed: known.Failed, Remote: m.Remote,
 	}).Tokens
 }

@@ -131,7 +131,7 @@ func (s *Session) take(m ollama.Model, known learnt, basis basis) {
 func (e *Engine) ladder(m ollama.Model, known learnt) *callmode.Ladder {
 	l := callmode.Start(known.Calls, len(m.Capabilities) > 0 && !m.Has("tools"))
 	for _, name := range []string{m.Name, strings.TrimSuffix(m.Name, ":latest")} {
-		if mode, ok := e.cfg.Settings.Models.Modes[name]; ok {
+		if mode, ok := e.Settings().Models.Modes[name]; ok {
 			l.Set(mode)
 			break
 		}

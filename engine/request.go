@@ -123,7 +123,7 @@ func (s *Session) isGptOss() bool {
 // tools they put their calls into the thinking, where they are lost. The caller
 // holds mu.
 func (s *Session) thinks() bool {
-	switch s.engine.cfg.Settings.Models.Think {
+	switch s.engine.Settings().Models.Think {
 	case "on":
 		return true
 	case "off":
@@ -159,5 +159,5 @@ func (s *Session) sampling(mode callmode.Mode) map[string]any {
 // parser stands between what the model wrote and what arrives. The caller holds
 // mu.
 func (s *Session) tap(mode callmode.Mode) bool {
-	return s.engine.cfg.Settings.Models.Tap && !s.engine.cfg.Off.Tap && mode == callmode.Native && !s.pick.model.Remote && len(s.pick.selection.Given()) > 0
+	return s.engine.Settings().Models.Tap && !s.engine.cfg.Off.Tap && mode == callmode.Native && !s.pick.model.Remote && len(s.pick.selection.Given()) > 0
 }

@@ -62,7 +62,7 @@ func (e *Engine) Route(ctx context.Context, name string) (tiers.Decision, tiers.
 		}
 		facts, window = m.Tier(), e.window(m, known)
 	}
-	d := tiers.Classify(facts, tiers.Overrides{Models: e.cfg.Settings.Tiers.Models})
+	d := tiers.Classify(facts, tiers.Overrides{Models: e.Settings().Tiers.Models})
 	return d, e.Selection(ctx, d.Tier, window, nil)
 }
 
@@ -109,7 +109,7 @@ func (s *Session) reroute(basis basis) {
 	}
 	facts := s.pick.model.Tier()
 	facts.Name = s.rec.Model
-	s.pick.decision = tiers.Classify(facts, tiers.Overrides{Session: own, Models: s.engine.cfg.Settings.Tiers.Models})
+	s.pick.decision = tiers.Classify(facts, tiers.Overrides{Session: own, Models: s.engine.Settings().Tiers.Models})
 	s.pick.selection = s.engine.selection(basis, s.pick.decision.Tier, s.pick.window, s.rec.Promoted, s.rec.Loaded)
 }
 

@@ -24,7 +24,7 @@ var errSandboxOff = errors.New("security.sandbox is off in settings.yml")
 // Sandbox is what can confine commands on this machine, as far as that was
 // shown. The first call of a process takes some tenths of a second.
 func (e *Engine) Sandbox(ctx context.Context) sandbox.Support {
-	if e.cfg.Settings.Security.Sandbox == sandboxOff {
+	if e.Settings().Security.Sandbox == sandboxOff {
 		return sandbox.Support{Reason: errSandboxOff.Error()}
 	}
 	return sandbox.Probe(ctx)
@@ -32,7 +32,7 @@ func (e *Engine) Sandbox(ctx context.Context) sandbox.Support {
 
 // Boxed reports whether commands run in the sandbox, or not at all, in a mode.
 func (e *Engine) Boxed(m pipeline.Mode) bool {
-	return m == pipeline.Sandbox || e.cfg.Settings.Security.Sandbox == sandboxOn
+	return m == pipeline.Sandbox || e.Settings().Security.Sandbox == sandboxOn
 }
 
 // SandboxStatus is what a status line says in a mode, such as
@@ -44,7 +44,7 @@ func (e *Engine) SandboxStatus(m pipeline.Mode) string {
 	if !e.Boxed(m) {
 		return ""
 	}
-	if e.cfg.Settings.Security.Sandbox == sandboxOff {
+	if e.Settings().Security.Sandbox == sandboxOff {
 		return label + sandbox.Support{}.String()
 	}
 	s, ok := sandbox.Known()
@@ -69,7 +69,7 @@ func (e *Engine) sandboxLevel() string {
 	switch {
 	case !s.Works():
 		return s.String()
-	case e.cfg.Settings.Security.SandboxNetwork:
+	case e.Settings().Security.SandboxNetwork:
 		return s.String() + ", with the network"
 	}
 	return s.String() + ", no network"
@@ -79,7 +79,7 @@ func (e *Engine) sandboxLevel() string {
 func (e *Engine) confine(ctx context.Context, cmd *exec.Cmd) (func(*guard.Exit), error) {
 	policy := sandbox.Policy{
 		Workspace: e.files.Dir(), Hidden: []string{e.cfg.Dirs.Config, e.cfg.Dirs.Data},
-		Network: e.cfg.Settings.Security.SandboxNetwork, Limits: sandbox.DefaultLimits(),
+		Network: e.Settings().Security.SandboxNetwork, Limits: sandbox.DefaultLimits(),
 	}
 	if base, err := os.UserCacheDir(); err == nil {
 		policy.Cache = filepath.Join(base, "chela", "sandbox")

@@ -12,11 +12,7 @@ import (
 
 // lists are tools.promote and tools.demote as they are in force: a person may
 // change them while sessions run.
-func (e *Engine) lists() settings.Tools {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.cfg.Settings.Tools
-}
+func (e *Engine) lists() settings.Tools { return e.Settings().Tools }
 
 // Placed says in which list of the settings a tool stands.
 func (e *Engine) Placed(tool string) settings.Place {
@@ -46,7 +42,8 @@ func (e *Engine) Place(ctx context.Context, tool string, place settings.Place) e
 		return slices.DeleteFunc(slices.Clone(list), func(n string) bool { return strings.EqualFold(n, tool) })
 	}
 	e.mu.Lock()
-	for _, l := range []*settings.Tools{&e.own.Tools, &e.cfg.Settings.Tools} {
+	in := e.Settings()
+	for _, l := range []*settings.Tools{&e.own.Tools, &in.Tools} {
 		l.Promote, l.Demote = without(l.Promote), without(l.Demote)
 		switch place {
 		case settings.Promoted:
@@ -55,6 +52,7 @@ func (e *Engine) Place(ctx context.Context, tool string, place settings.Place) e
 			l.Demote = append(l.Demote, tool)
 		}
 	}
+	e.inForce.Store(&in)
 	e.mu.Unlock()
 	e.rerouteAll(ctx)
 	return nil

@@ -54,7 +54,8 @@ func (e *Engine) look(files *guard.FS) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.trust, e.notes, e.cfg.Settings = t, notes, in
+	e.trust, e.notes = t, notes
+	e.inForce.Store(&in)
 }
 
 // notesText is what of a file of notes the model is given.

@@ -51,7 +51,7 @@ func (s *Session) loop(ctx context.Context, turn int, text string) event.TurnEnd
 	if err := s.openTurn(ctx, turn, text); err != nil {
 		return *failed(err)
 	}
-	limit := s.engine.cfg.Settings.Models.Steps
+	limit := s.engine.Settings().Models.Steps
 	if limit <= 0 {
 		limit = settings.Default().Models.Steps
 	}
