@@ -64,7 +64,11 @@ func TestNoToolGetsPastTheFloor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, origin := range toolkit.Origins {
+	origins := toolkit.Origins
+	if underRace {
+		origins = origins[:1]
+	}
+	for _, origin := range origins {
 		for _, tool := range reg.All() {
 			t.Run(string(origin)+"/"+tool.Spec().Name, func(t *testing.T) {
 				t.Parallel()
