@@ -67,7 +67,7 @@ func TestAProjectCannotLoosenTheMode(t *testing.T) {
 		"security: {mode: strickt}":                 pipeline.Deny,
 		"security: {policies: [{decision: maybe}]}": pipeline.Deny,
 		"security: {policies: [{decison: deny}]}":   pipeline.Deny,
-		"security: [":                               pipeline.Deny,
+		"security: [mode, ask, and no end":          pipeline.Deny,
 	} {
 		if got, _ := settings.Tighten(settings.Default(), "p.yml", []byte(text)); got.Security.Mode != want {
 			t.Errorf("%q gives %s, want %s", text, got.Security.Mode, want)
