@@ -3,6 +3,7 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -115,7 +116,7 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 			return m.readFiles()
 		}
 	case event.TerminalNotice:
-		return notify(b)
+		return notify(b, os.Getenv)
 	case event.TerminalCopy:
 		return tea.SetClipboard(b.Text)
 	case engine.JobsChanged:

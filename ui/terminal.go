@@ -10,17 +10,26 @@ import (
 	"chela/ui/safetext"
 )
 
-// notify has the terminal notify the person: OSC 9, which most know, OSC 777,
-// which the others do, and the bell, which survives every multiplexer.
-func notify(n event.TerminalNotice) tea.Cmd {
-	// Neither sequence may hold what ends it, and in the second a semicolon
-	// parts the fields. A control character shows by its name.
+// notify has the terminal notify the person, in the way that it understands, and
+// with the bell, which survives every multiplexer. One way only: several
+// terminals know more than one, and would show it twice.
+func notify(n event.TerminalNotice, env func(string) string) tea.Cmd {
+	// No sequence may hold what ends it, and in one of them a semicolon parts
+	// the fields. A control character shows by its name.
 	title, body := osc(n.Title), osc(n.Body)
 	text := title
 	if body != "" {
 		text += ": " + body
 	}
-	return tea.Raw(ansi.Notify(text) + "\x1b]777;notify;" + strings.ReplaceAll(title, ";", ",") + ";" + body + "\a" + "\a")
+	term := env("TERM")
+	seq := ansi.Notify(text) // OSC 9: iTerm2, WezTerm, Ghostty, Windows Terminal and others
+	switch {
+	case env("KITTY_WINDOW_ID") != "" || strings.Contains(term, "kitty"):
+		seq = "\x1b]99;;" + text + "\a"
+	case strings.HasPrefix(term, "rxvt") || strings.HasPrefix(term, "foot") || env("VTE_VERSION") != "":
+		seq = "\x1b]777;notify;" + strings.ReplaceAll(title, ";", ",") + ";" + body + "\a"
+	}
+	return tea.Raw(seq + "\a")
 }
 
 // osc is text that is harmless within a sequence to the terminal.
