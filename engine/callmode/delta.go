@@ -1,6 +1,7 @@
 package callmode
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -129,21 +130,11 @@ func (d *FinalDelta) escape(out *strings.Builder) int {
 	return 6
 }
 
-// unicodeEscape reads \uXXXX.
+// unicodeEscape reads a backslash, a u and four hexadecimal digits.
 func unicodeEscape(t string) (rune, bool) {
 	if len(t) < 6 || t[0] != '\\' || t[1] != 'u' {
 		return 0, false
 	}
-	var r rune
-	for _, c := range []byte(t[2:6]) {
-		at := strings.IndexByte("0123456789abcdef", c|0x20)
-		if c >= '0' && c <= '9' {
-			at = int(c - '0')
-		}
-		if at < 0 {
-			return 0, false
-		}
-		r = r<<4 | rune(at)
-	}
-	return r, true
+	n, err := strconv.ParseUint(t[2:6], 16, 32)
+	return rune(n), err == nil
 }

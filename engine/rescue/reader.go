@@ -244,7 +244,7 @@ func (r *reader) letter(i int) bool {
 	return i < len(r.text) && (r.text[i]|0x20 >= 'a' && r.text[i]|0x20 <= 'z')
 }
 
-// unicode reads \uXXXX, or a pair of them. It returns the bytes read; 0: it is
+// unicode reads an escape of four hexadecimal digits, or a pair of them. It returns the bytes read; 0: it is
 // none.
 func (r *reader) unicode(b *strings.Builder) int {
 	one, ok := hex4(r.text[r.i:])
