@@ -196,6 +196,11 @@ func TestAnswerStreams(t *testing.T) {
 			t.Errorf("%q gave %q, want %q", step.piece, got, step.want)
 		}
 	}
+	for _, digits := range []string{"00g0", "\x10\x11\x12\x13", "+041", "0x41"} {
+		if got := stream(`{"tool": "final", "answer": "a\u`+digits+`b"}`, nil); got != "a" {
+			t.Errorf("the escape %q gave %q; the text ends there", digits, got)
+		}
+	}
 	for _, other := range []string{`{"tool": "exec", "arguments": {"answer": "x"}}`, `{"answer": "x", "tool": "final"}`, `Hello "answer": "x"`} {
 		if got := stream(other, nil); got != "" {
 			t.Errorf("%s gave %q", other, got)
