@@ -43,7 +43,7 @@ func validate(spec *toolkit.Spec, raw json.RawMessage) (json.RawMessage, []strin
 				fmt.Sprintf("%q is no argument of %s, which takes %s", name, spec.Name, strings.Join(spec.Schema.PropertyOrder, ", ")))
 		}
 		if m := find(name, p, args[name]); m != nil {
-			return nil, notes, complain(spec, args, toolkit.CodeInvalid, fmt.Sprintf("%q %s; you sent %s", m.at, m.fault, describe(m.sent)))
+			return nil, notes, complain(spec, args, toolkit.CodeInvalid, fmt.Sprintf("%q %s; you sent %s", m.at, m.fault, describe(m.sent)), name)
 		}
 	}
 	out, err := ordered(spec.Schema, args)
@@ -102,6 +102,9 @@ func find(at string, p *jsonschema.Schema, v any) *misfit {
 			}
 		}
 	case map[string]any:
+		if fault := fields(p, x); fault != "" {
+			return &misfit{at, fault, v}
+		}
 		for _, name := range sortedKeys(x) {
 			field := p.Properties[name]
 			if field == nil {
@@ -116,6 +119,23 @@ func find(at string, p *jsonschema.Schema, v any) *misfit {
 		}
 	}
 	return nil
+}
+
+// fields says which of an object's fields is not one, or is missing, or "".
+func fields(p *jsonschema.Schema, x map[string]any) string {
+	if p.AdditionalProperties != nil && p.AdditionalProperties.Not != nil { // the schema that nothing fits
+		for _, name := range sortedKeys(x) {
+			if p.Properties[name] == nil {
+				return fmt.Sprintf("has no field %q; its fields are %s", name, strings.Join(p.PropertyOrder, ", "))
+			}
+		}
+	}
+	for _, name := range p.Required {
+		if _, ok := x[name]; !ok {
+			return fmt.Sprintf("lacks its field %q", name)
+		}
+	}
+	return ""
 }
 
 // check says how a value itself misses its schema, or "".
@@ -215,10 +235,17 @@ func ordered(s *toolkit.Schema, args map[string]any) (json.RawMessage, error) {
 }
 
 // complain makes the three lines: the fault, a right call made of what was
-// right in theirs, and the next step.
-func complain(spec *toolkit.Spec, args map[string]any, code toolkit.Code, fault string) *toolkit.Error {
+// right in theirs, and the next step. The example has the required arguments and
+// those that were wrong.
+func complain(spec *toolkit.Spec, args map[string]any, code toolkit.Code, fault string, wrong ...string) *toolkit.Error {
 	example := map[string]any{}
+	for _, name := range wrong {
+		example[name] = sample(name, spec.Schema.Properties[name])
+	}
 	for _, name := range spec.Schema.Required {
+		if slices.Contains(wrong, name) {
+			continue
+		}
 		p := spec.Schema.Properties[name]
 		if v, ok := args[name]; ok && check(p, v) == "" {
 			if s, isText := v.(string); !isText || len(s) <= 120 {
@@ -245,10 +272,16 @@ func sample(name string, p *jsonschema.Schema) any {
 		return 1
 	case p.Type == "boolean":
 		return true
+	case p.Type == "array" && p.Items != nil:
+		return []any{sample("", p.Items)}
 	case p.Type == "array":
 		return []any{"…"}
 	case p.Type == "object":
-		return map[string]any{}
+		example := map[string]any{}
+		for _, field := range p.Required {
+			example[field] = sample(field, p.Properties[field])
+		}
+		return example
 	case name == "path":
 		return "src/main.go"
 	case name == "url":
