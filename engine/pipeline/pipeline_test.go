@@ -41,12 +41,18 @@ type rig struct {
 	asked  chan string   // ids of approvals as they are asked
 }
 
+type row struct {
+	What string `json:"what"`
+	ID   string `json:"id,omitempty"`
+}
+
 type noteArgs struct {
 	Text string   `json:"text" doc:"what to note" alias:"message,body"`
 	Num  int      `json:"num,omitempty" min:"1" max:"9" default:"3"`
 	Flag bool     `json:"flag,omitempty"`
 	Kind string   `json:"kind,omitempty" enum:"short,long"`
 	List []string `json:"list,omitempty"`
+	Rows []row    `json:"rows,omitempty"`
 }
 
 type pathArgs struct {
@@ -241,6 +247,8 @@ func TestFaultsAreExplainedInThreeLinesAndNothingRuns(t *testing.T) {
 		"fraction":           {"look", `{"text":"a","num":2.5}`, toolkit.CodeInvalid, `"num" must be an integer`},
 		"not in the enum":    {"look", `{"text":"a","kind":"tiny"}`, toolkit.CodeInvalid, `"kind" must be one of [short long]`},
 		"item of a list":     {"look", `{"text":"a","list":[1]}`, toolkit.CodeInvalid, `"list[0]" must be a string; you sent 1`},
+		"item lacks a field": {"look", `{"text":"a","rows":[{"id":"1"}]}`, toolkit.CodeInvalid, "\"rows[0]\" lacks its field \"what\"; you sent {\"id\":\"1\"}.\nRight: look {\"text\":\"a\",\"rows\":[{\"what\":\"…\"}]}"},
+		"item has no field":  {"look", `{"text":"a","rows":[{"what":"x","content":"y"}]}`, toolkit.CodeInvalid, `"rows[0]" has no field "content"; its fields are what, id`},
 		"twice":              {"look", `{"text":"a","text":"b"}`, toolkit.CodeInvalid, `"text" is given twice`},
 		"cut off":            {"look", `{"text":"a`, toolkit.CodeInvalid, "cut off"},
 		"more after it":      {"look", `{"text":"a"} and`, toolkit.CodeInvalid, "go on after"},
