@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"chela/toolkit"
+	"chela/toolkit/tooltest"
 )
 
 var goModule = []string{
@@ -39,7 +40,7 @@ func TestTable(t *testing.T) {
 func TestGoTestsAreCountedAndFailuresHavePlaces(t *testing.T) {
 	f := newFolder(t, goModule...)
 	r, err := f.call(TestRun(), args{"timeout": 300})
-	fails(t, err, CodeTests)
+	tooltest.Fails(t, err, CodeTests)
 	d := tested(t, r, 3, 1, 1)
 	failed(t, d.Failures, "TestTable/case#01", "calc_test.go", 17, "got 2")
 	if d.Framework != "go test" || d.ExitCode != 1 || d.BuildFailed || d.DurationMS < 0 {
@@ -71,7 +72,7 @@ func TestGoTestsCanBePicked(t *testing.T) {
 		})
 	}
 	r, err := f.call(TestRun(), args{"grep": "TestNone"})
-	fails(t, err, CodeNoTests)
+	tooltest.Fails(t, err, CodeNoTests)
 	tested(t, r, 0, 0, 0)
 }
 
@@ -93,19 +94,19 @@ func TestAGoPackageThatDoesNotCompileFails(t *testing.T) {
 	f.put("bad/bad.go", "package bad\n\nfunc f() int {\n\treturn \"text\"\n}\n")
 	f.put("bad/bad_test.go", "package bad\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) {}\n")
 	r, err := f.call(TestRun(), args{"file": "bad"})
-	fails(t, err, CodeTests)
+	tooltest.Fails(t, err, CodeTests)
 	d := tested(t, r, 0, 1, 0)
 	if !d.BuildFailed {
 		t.Error("build_failed is not set")
 	}
 	failed(t, d.Failures, "build", "bad/bad.go", 4, "cannot use")
 	r, err = f.call(TypecheckTool(), args{"path": "bad/bad.go"})
-	fails(t, err, CodeTypes)
+	tooltest.Fails(t, err, CodeTypes)
 	if c := data[Typechecked](t, r); c.OK || c.Count == 0 || c.Errors[0].File != "bad/bad.go" || c.Errors[0].Line != 4 || c.Errors[0].Col == 0 {
 		t.Errorf("typecheck = %+v", c)
 	}
 	r, err = f.call(BuildTool(), args{"script": "bad"})
-	fails(t, err, CodeBuild)
+	tooltest.Fails(t, err, CodeBuild)
 	if b := data[Built](t, r); b.OK || len(b.Errors) == 0 || b.Errors[0].File != "bad/bad.go" || b.Errors[0].Line != 4 {
 		t.Errorf("build = %+v", b)
 	}
@@ -114,7 +115,7 @@ func TestAGoPackageThatDoesNotCompileFails(t *testing.T) {
 func TestAGoTestThatPanicsIsAFailure(t *testing.T) {
 	f := newFolder(t, "go.mod", "module m\n\ngo 1.21\n", "a_test.go", "package m\n\nimport \"testing\"\n\nfunc TestBoom(t *testing.T) {\n\tvar p *int\n\t*p = 1\n}\n")
 	r, err := f.call(TestRun(), nil)
-	fails(t, err, CodeTests)
+	tooltest.Fails(t, err, CodeTests)
 	d := tested(t, r, 0, 1, 0)
 	failed(t, d.Failures, "TestBoom", "a_test.go", 7, "nil pointer")
 }
@@ -127,7 +128,7 @@ func TestGoChecksOfASoundProject(t *testing.T) {
 	}
 	f.put("print.go", "package calc\n\nimport \"fmt\"\n\nfunc show() { fmt.Printf(\"%d\\n\", \"x\") }\n")
 	r, err = f.call(TypecheckTool(), nil)
-	fails(t, err, CodeTypes)
+	tooltest.Fails(t, err, CodeTypes)
 	if d := data[Typechecked](t, r); d.Count != 1 || d.Errors[0].File != "print.go" || d.Errors[0].Line != 5 {
 		t.Errorf("vet = %+v\n%s", d, r.Text)
 	}
@@ -141,7 +142,7 @@ func TestGofmtReportsAndWrites(t *testing.T) {
 	const ugly = "package calc\nfunc  b( ) { }\n"
 	f.put("b.go", ugly)
 	r, err := f.call(FormatTool(), args{"path": ".", "check": true})
-	fails(t, err, CodeUnformed)
+	tooltest.Fails(t, err, CodeUnformed)
 	if d := data[Formatted](t, r); !slices.Equal(d.ChangedFiles, []string{"b.go"}) || d.OK || len(r.Changed) != 0 {
 		t.Errorf("check = %+v, changed %v", d, r.Changed)
 	}

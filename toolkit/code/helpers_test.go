@@ -94,16 +94,6 @@ func (f *folder) call(tool toolkit.Tool, a args) (toolkit.Result, error) {
 	return tool.Run(f.t.Context(), f.w, p, nil)
 }
 
-// fails checks the code of an error.
-func fails(t testing.TB, err error, code toolkit.Code) *toolkit.Error {
-	t.Helper()
-	var e *toolkit.Error
-	if !errors.As(err, &e) || e.Code != code {
-		t.Fatalf("error = %v, want code %s", err, code)
-	}
-	return e
-}
-
 // data is the data of a result, as a type.
 func data[T any](t testing.TB, r toolkit.Result) T {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestACommandOfTheCallIsJudgedAsAShellLine(t *testing.T) {
@@ -37,7 +38,7 @@ func TestACommandThatPrintsAJestSummaryFails(t *testing.T) {
 	needs(t, "bash")
 	f := newFolder(t)
 	r, err := f.call(TestRun(), args{"command": "printf 'FAIL src/a.test.ts\\n  ● adds\\n\\nTests: 1 failed, 2 skipped, 3 passed, 6 total\\nDuration 1.5s\\nAll files | 87.5\\n'"})
-	fails(t, err, CodeTests)
+	tooltest.Fails(t, err, CodeTests)
 	d := tested(t, r, 3, 1, 2)
 	if d.DurationMS != 1500 || d.Coverage == nil || *d.Coverage != 87.5 || len(d.Failures) != 1 || d.Failures[0].File != "src/a.test.ts" {
 		t.Errorf("data = %+v", d)
@@ -62,7 +63,7 @@ func TestArgumentsNeverBecomeOptionsOrShell(t *testing.T) {
 		t.Errorf("a file outside the workspace is planned: %v", err)
 	}
 	_, err = f.plan(LintTool(), args{"path": "none.go"})
-	fails(t, err, toolkit.CodeInvalid)
+	tooltest.Fails(t, err, toolkit.CodeInvalid)
 }
 
 func TestAManifestThatChangesAfterThePlanIsRefused(t *testing.T) {
@@ -73,7 +74,7 @@ func TestAManifestThatChangesAfterThePlanIsRefused(t *testing.T) {
 	}
 	f.put("go.mod", "module example.org/other\n\ngo 1.21\n")
 	_, err = TestRun().Run(t.Context(), f.w, p, nil)
-	fails(t, err, toolkit.CodeChanged)
+	tooltest.Fails(t, err, toolkit.CodeChanged)
 }
 
 func TestTheSettingsGiveTheCommand(t *testing.T) {
@@ -160,5 +161,5 @@ func TestACallThatIsStoppedEndsItsProgram(t *testing.T) {
 			cancel()
 		}
 	})
-	fails(t, err, toolkit.CodeCancelled)
+	tooltest.Fails(t, err, toolkit.CodeCancelled)
 }

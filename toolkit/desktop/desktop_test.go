@@ -2,9 +2,7 @@ package desktop
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"image"
 	"image/png"
 	"os"
@@ -17,6 +15,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,40 +46,7 @@ func bench(t *testing.T, name string, vars map[string]string) (w *toolkit.Worksp
 	return &toolkit.Workspace{Root: dir, Session: "s", Files: fs, Proc: r}, programs
 }
 
-// program puts a fake program in place that notes its arguments, input and
-// desktop beside itself, and then runs a script.
-func program(t *testing.T, dir, name, script string) {
-	t.Helper()
-	text := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%[1]s/%[2]s.args'\nprintf %%s \"$DISPLAY$WAYLAND_DISPLAY\" > '%[1]s/%[2]s.env'\n/bin/cat > '%[1]s/%[2]s.in'\n%[3]s\n", dir, name, script)
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, path ...string) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 type a = map[string]any
-
-func do(t *testing.T, tool toolkit.Tool, w *toolkit.Workspace, args any) (toolkit.Plan, toolkit.Result, error) {
-	t.Helper()
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := tool.Plan(t.Context(), w, raw)
-	if err != nil {
-		return p, toolkit.Result{}, err
-	}
-	r, err := tool.Run(t.Context(), w, p, nil)
-	return p, r, err
-}
 
 // screen is the terminal that chela is drawn on.
 type screen struct {
@@ -112,19 +78,19 @@ func TestANotificationIsDataForEachSystem(t *testing.T) {
 	} {
 		t.Run(c.system, func(t *testing.T) {
 			w, bin := bench(t, c.system, onX)
-			program(t, bin, c.program, "")
-			p, r, err := do(t, Notify(), w, a{"title": title, "body": body, "sound": true, "urgency": "critical"})
+			tooltest.Program(t, bin, c.program, "")
+			p, r, err := tooltest.Do(t, Notify(), w, a{"title": title, "body": body, "sound": true, "urgency": "critical"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			args := read(t, bin, c.program+".args")
+			args := tooltest.Read(t, bin, c.program+".args")
 			if c.args != "" && args != c.args || strings.Contains(args, "pwned") && c.system == "windows" {
 				t.Errorf("arguments: %q", args)
 			}
-			if in := read(t, bin, c.program+".in"); in != c.in {
+			if in := tooltest.Read(t, bin, c.program+".in"); in != c.in {
 				t.Errorf("input: %q", in)
 			}
-			if r.Data != any(Notified{true, c.program}) || p.Level != toolkit.Moderate || p.Preview.Program != bin+"/"+c.program || read(t, bin, c.program+".env") != ":0" {
+			if r.Data != any(Notified{true, c.program}) || p.Level != toolkit.Moderate || p.Preview.Program != bin+"/"+c.program || tooltest.Read(t, bin, c.program+".env") != ":0" {
 				t.Errorf("%+v, %+v", r.Data, p)
 			}
 		})
@@ -133,18 +99,18 @@ func TestANotificationIsDataForEachSystem(t *testing.T) {
 
 func TestWithoutAProgramTheTerminalNotifies(t *testing.T) {
 	w, bin := bench(t, "linux", nil)
-	program(t, bin, "notify-send", "") // but there is no desktop
+	tooltest.Program(t, bin, "notify-send", "") // but there is no desktop
 	if err := Notify().Available(t.Context(), w); err == nil || !strings.Contains(err.Error(), "notify-send") {
 		t.Errorf("got %v", err)
 	}
 	s := &screen{}
 	w.Terminal = s
-	_, r, err := do(t, Notify(), w, a{"title": "T", "body": "B"})
+	_, r, err := tooltest.Do(t, Notify(), w, a{"title": "T", "body": "B"})
 	if err != nil || r.Data != any(Notified{true, "terminal"}) || len(s.got) != 1 || s.got[0] != "T|B" {
 		t.Errorf("%v, %+v, %v", err, r.Data, s.got)
 	}
 	s.err = errors.New("closed")
-	if _, _, err := do(t, Notify(), w, a{"title": "T", "body": "B"}); toolkit.AsError(err).Code != CodeNotify {
+	if _, _, err := tooltest.Do(t, Notify(), w, a{"title": "T", "body": "B"}); toolkit.AsError(err).Code != CodeNotify {
 		t.Errorf("got %v", err)
 	}
 }
@@ -161,10 +127,10 @@ func TestTheClipboardIsRead(t *testing.T) {
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			w, bin := bench(t, c.system, c.vars)
-			program(t, bin, c.program, `printf 'hallo\303\244'`)
-			_, r, err := do(t, ReadClipboard(), w, a{"format": c.format})
-			if err != nil || r.Data != any(Pasted{c.format, "halloä", 6, ""}) || read(t, bin, c.program+".args") != c.args {
-				t.Errorf("%v, %+v, %q", err, r.Data, read(t, bin, c.program+".args"))
+			tooltest.Program(t, bin, c.program, `printf 'hallo\303\244'`)
+			_, r, err := tooltest.Do(t, ReadClipboard(), w, a{"format": c.format})
+			if err != nil || r.Data != any(Pasted{c.format, "halloä", 6, ""}) || tooltest.Read(t, bin, c.program+".args") != c.args {
+				t.Errorf("%v, %+v, %q", err, r.Data, tooltest.Read(t, bin, c.program+".args"))
 			}
 		})
 	}
@@ -184,45 +150,45 @@ func TestAnImageInTheClipboardBecomesAFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "p.png"), pixel(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program(t, bin, "xclip", "/bin/cat '"+bin+"/p.png'")
+	tooltest.Program(t, bin, "xclip", "/bin/cat '"+bin+"/p.png'")
 	for _, want := range []string{"clipboard.png", "clipboard-2.png"} {
-		_, r, err := do(t, ReadClipboard(), w, a{"format": "image"})
-		if d, ok := r.Data.(Pasted); err != nil || !ok || d.Path != want || read(t, w.Root, want) != string(pixel(t)) {
+		_, r, err := tooltest.Do(t, ReadClipboard(), w, a{"format": "image"})
+		if d, ok := r.Data.(Pasted); err != nil || !ok || d.Path != want || tooltest.Read(t, w.Root, want) != string(pixel(t)) {
 			t.Errorf("%v, %+v", err, r.Data)
 		}
 	}
-	program(t, bin, "xclip", "echo target not available >&2; exit 1")
-	if _, _, err := do(t, ReadClipboard(), w, a{"format": "image"}); toolkit.AsError(err).Code != CodeRead || !strings.Contains(err.Error(), "target not available") {
+	tooltest.Program(t, bin, "xclip", "echo target not available >&2; exit 1")
+	if _, _, err := tooltest.Do(t, ReadClipboard(), w, a{"format": "image"}); toolkit.AsError(err).Code != CodeRead || !strings.Contains(err.Error(), "target not available") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestTextIsCopied(t *testing.T) {
 	w, bin := bench(t, "linux", onWayland)
-	program(t, bin, "wl-copy", "")
-	_, r, err := do(t, WriteClipboard(), w, a{"text": "-o x$(y)"})
-	if err != nil || r.Data != any(Copied{true, 8, "wl-copy"}) || read(t, bin, "wl-copy.in") != "-o x$(y)" || read(t, bin, "wl-copy.args") != "--foreground\n" {
+	tooltest.Program(t, bin, "wl-copy", "")
+	_, r, err := tooltest.Do(t, WriteClipboard(), w, a{"text": "-o x$(y)"})
+	if err != nil || r.Data != any(Copied{true, 8, "wl-copy"}) || tooltest.Read(t, bin, "wl-copy.in") != "-o x$(y)" || tooltest.Read(t, bin, "wl-copy.args") != "--foreground\n" {
 		t.Errorf("%v, %+v", err, r.Data)
 	}
-	program(t, bin, "wl-copy", "exec /bin/sleep 60") // it holds the clipboard, until chela ends
-	if _, _, err = do(t, WriteClipboard(), w, a{"text": "x"}); err != nil || len(w.Proc.Processes()) == 0 {
+	tooltest.Program(t, bin, "wl-copy", "exec /bin/sleep 60") // it holds the clipboard, until chela ends
+	if _, _, err = tooltest.Do(t, WriteClipboard(), w, a{"text": "x"}); err != nil || len(w.Proc.Processes()) == 0 {
 		t.Errorf("a program that stays: %v", err)
 	}
-	program(t, bin, "wl-copy", "echo no compositor >&2; exit 1")
-	if _, _, err = do(t, WriteClipboard(), w, a{"text": "x"}); toolkit.AsError(err).Code != CodeWrite {
+	tooltest.Program(t, bin, "wl-copy", "echo no compositor >&2; exit 1")
+	if _, _, err = tooltest.Do(t, WriteClipboard(), w, a{"text": "x"}); toolkit.AsError(err).Code != CodeWrite {
 		t.Errorf("a failure: %v", err)
 	}
-	if _, _, err = do(t, WriteClipboard(), w, a{"text": strings.Repeat("x", maxClip+1)}); toolkit.AsError(err).Code != toolkit.CodeInvalid {
+	if _, _, err = tooltest.Do(t, WriteClipboard(), w, a{"text": strings.Repeat("x", maxClip+1)}); toolkit.AsError(err).Code != toolkit.CodeInvalid {
 		t.Errorf("too much: %v", err)
 	}
 }
 
 func TestOverSSHTheTerminalCopies(t *testing.T) {
 	w, bin := bench(t, "linux", map[string]string{"DISPLAY": ":10", "SSH_CONNECTION": "1"})
-	program(t, bin, "xclip", "")
+	tooltest.Program(t, bin, "xclip", "")
 	s := &screen{}
 	w.Terminal = s
-	_, r, err := do(t, WriteClipboard(), w, a{"text": "x"})
+	_, r, err := tooltest.Do(t, WriteClipboard(), w, a{"text": "x"})
 	if err != nil || r.Data != any(Copied{true, 1, "terminal"}) || len(s.got) != 1 {
 		t.Errorf("%v, %+v, %v", err, r.Data, s.got)
 	}
@@ -247,14 +213,14 @@ func TestTheScreenIsCaptured(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(bin, "p.png"), pixel(t), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			program(t, bin, c.program, "/bin/cat '"+bin+"/p.png'")
-			_, r, err := do(t, Capture(), w, a{})
-			if err != nil || r.Data != any(Captured{"screenshots/screen.png", 3, 2, len(pixel(t)), "png"}) || read(t, bin, c.program+".args") != c.args {
-				t.Errorf("%v, %+v, %q", err, r.Data, read(t, bin, c.program+".args"))
+			tooltest.Program(t, bin, c.program, "/bin/cat '"+bin+"/p.png'")
+			_, r, err := tooltest.Do(t, Capture(), w, a{})
+			if err != nil || r.Data != any(Captured{"screenshots/screen.png", 3, 2, len(pixel(t)), "png"}) || tooltest.Read(t, bin, c.program+".args") != c.args {
+				t.Errorf("%v, %+v, %q", err, r.Data, tooltest.Read(t, bin, c.program+".args"))
 			}
-			_, r, err = do(t, Capture(), w, a{"region": a{"x": 1, "y": 2, "width": 3, "height": 4}, "format": "jpg", "output": "a.jpg"})
-			if d, ok := r.Data.(Captured); err != nil || !ok || d.Path != "a.jpg" || !strings.HasPrefix(read(t, w.Root, "a.jpg"), "\xff\xd8") || read(t, bin, c.program+".args") != c.region {
-				t.Errorf("%v, %+v, %q", err, r.Data, read(t, bin, c.program+".args"))
+			_, r, err = tooltest.Do(t, Capture(), w, a{"region": a{"x": 1, "y": 2, "width": 3, "height": 4}, "format": "jpg", "output": "a.jpg"})
+			if d, ok := r.Data.(Captured); err != nil || !ok || d.Path != "a.jpg" || !strings.HasPrefix(tooltest.Read(t, w.Root, "a.jpg"), "\xff\xd8") || tooltest.Read(t, bin, c.program+".args") != c.region {
+				t.Errorf("%v, %+v, %q", err, r.Data, tooltest.Read(t, bin, c.program+".args"))
 			}
 		})
 	}
@@ -262,18 +228,18 @@ func TestTheScreenIsCaptured(t *testing.T) {
 
 func TestACaptureStaysInTheWorkspace(t *testing.T) {
 	w, bin := bench(t, "linux", onX)
-	program(t, bin, "maim", "echo no picture")
+	tooltest.Program(t, bin, "maim", "echo no picture")
 	for _, out := range []string{"../a.png", "/tmp/a.png", ".git/a.png"} {
-		_, _, err := do(t, Capture(), w, a{"output": out})
+		_, _, err := tooltest.Do(t, Capture(), w, a{"output": out})
 		if _, denied := guard.AsDenied(err); !denied {
 			t.Errorf("%s: %v", out, err)
 		}
 	}
-	if _, _, err := do(t, Capture(), w, a{"output": "a.png"}); toolkit.AsError(err).Code != CodeCapture {
+	if _, _, err := tooltest.Do(t, Capture(), w, a{"output": "a.png"}); toolkit.AsError(err).Code != CodeCapture {
 		t.Errorf("no picture: %v", err)
 	}
 	for _, args := range []a{{"display": 2}, {"output": "a.txt"}} {
-		if _, _, err := do(t, Capture(), w, args); toolkit.AsError(err).Code != toolkit.CodeInvalid {
+		if _, _, err := tooltest.Do(t, Capture(), w, args); toolkit.AsError(err).Code != toolkit.CodeInvalid {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 // rss is a feed with two entries, an hour and three days old.
@@ -95,12 +96,12 @@ func TestWhatIsNoFeedIsRefused(t *testing.T) {
 		`{"url":"http://feed.example.com/rss","bundle":"security"}`: "one of url",
 		`{"remove":"nothing"}`: "no feed",
 	} {
-		if _, _, err := do(t, Add(), w, args); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := tooltest.Do(t, Add(), w, args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
 	for _, u := range []string{"http://private.example.com/rss", "http://127.0.0.1/rss", "file:///etc/passwd"} {
-		_, _, err := do(t, Add(), w, `{"url":"`+u+`"}`)
+		_, _, err := tooltest.Do(t, Add(), w, `{"url":"`+u+`"}`)
 		if _, denied := guard.AsDenied(err); !denied {
 			t.Errorf("%s: %v", u, err)
 		}
@@ -137,10 +138,10 @@ func TestAListOfFeedsIsTakenOver(t *testing.T) {
 		t.Errorf("a list that changed: %v", err)
 	}
 	put(t, w, "bad.opml", "<rss/>")
-	if _, _, err := do(t, Add(), w, `{"url":"bad.opml"}`); toolkit.AsError(err).Code != CodeAdd {
+	if _, _, err := tooltest.Do(t, Add(), w, `{"url":"bad.opml"}`); toolkit.AsError(err).Code != CodeAdd {
 		t.Errorf("no list: %v", err)
 	}
-	if _, _, err := do(t, Add(), w, `{"url":"../subs.opml"}`); err == nil {
+	if _, _, err := tooltest.Do(t, Add(), w, `{"url":"../subs.opml"}`); err == nil {
 		t.Error("a list outside the workspace was read")
 	}
 }
@@ -217,7 +218,7 @@ func TestWhatDidNotChangeIsNotSentAgain(t *testing.T) {
 	})
 	m.feeds = []toolkit.Feed{feed("f", "http://feed.example.com/rss")}
 	for range 2 {
-		if _, _, err := do(t, Poll(), w, `{"feedId":"f"}`); err != nil {
+		if _, _, err := tooltest.Do(t, Poll(), w, `{"feedId":"f"}`); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -297,7 +298,7 @@ func TestWithoutALibraryTheToolsAreHidden(t *testing.T) {
 		if tool.Available(t.Context(), w) == nil {
 			t.Errorf("%s is offered", tool.Spec().Name)
 		}
-		if _, _, err := do(t, tool, w, `{}`); toolkit.AsError(err).Code != toolkit.CodeUnavailable {
+		if _, _, err := tooltest.Do(t, tool, w, `{}`); toolkit.AsError(err).Code != toolkit.CodeUnavailable {
 			t.Errorf("%s: %v", tool.Spec().Name, err)
 		}
 	}

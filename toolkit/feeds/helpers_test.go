@@ -3,7 +3,6 @@ package feeds
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -138,19 +138,9 @@ func put(t *testing.T, w *toolkit.Workspace, name, content string) {
 	}
 }
 
-func do(t *testing.T, tool toolkit.Tool, w *toolkit.Workspace, args string) (toolkit.Plan, toolkit.Result, error) {
-	t.Helper()
-	p, err := tool.Plan(t.Context(), w, json.RawMessage(args))
-	if err != nil {
-		return p, toolkit.Result{}, err
-	}
-	r, err := tool.Run(t.Context(), w, p, nil)
-	return p, r, err
-}
-
 func must[T any](t *testing.T, tool toolkit.Tool, w *toolkit.Workspace, args string) (toolkit.Plan, toolkit.Result, T) {
 	t.Helper()
-	p, r, err := do(t, tool, w, args)
+	p, r, err := tooltest.Do(t, tool, w, args)
 	if err != nil {
 		t.Fatalf("%s %s: %v", tool.Spec().Name, args, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestEditLadder(t *testing.T) {
@@ -142,7 +143,7 @@ func TestEditFileRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := s.plan(EditFile(), c.args)
-			if e := fails(t, err, c.code); !strings.Contains(e.Error(), c.want) {
+			if e := tooltest.Fails(t, err, c.code); !strings.Contains(e.Error(), c.want) {
 				t.Errorf("error = %q, want %q in it", e.Error(), c.want)
 			}
 		})

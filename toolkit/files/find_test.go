@@ -9,6 +9,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestSearchFiles(t *testing.T) {
@@ -49,9 +50,9 @@ func TestSearchFiles(t *testing.T) {
 		t.Error(diff)
 	}
 	_, err := s.plan(SearchFiles(), args{"pattern": "a[b"})
-	fails(t, err, CodePattern)
+	tooltest.Fails(t, err, CodePattern)
 	_, err = s.plan(SearchFiles(), args{"pattern": "*", "directory": "main.go"})
-	fails(t, err, CodeNotAFolder)
+	tooltest.Fails(t, err, CodeNotAFolder)
 	_, err = s.plan(SearchFiles(), args{"pattern": "*", "directory": "/etc"})
 	denied(t, err, guard.RuleOutside)
 }
@@ -69,7 +70,7 @@ func TestPatternsThatLeaveTheWorkspaceSaySo(t *testing.T) {
 		} {
 			t.Run(name+" "+pattern, func(t *testing.T) {
 				_, err := s.plan(c.tool, c.args)
-				if e := fails(t, err, CodePattern); !strings.Contains(e.Message, "project folder") || e.Hint == "" {
+				if e := tooltest.Fails(t, err, CodePattern); !strings.Contains(e.Message, "project folder") || e.Hint == "" {
 					t.Errorf("error %q, hint %q", e.Message, e.Hint)
 				}
 			})
@@ -112,9 +113,9 @@ func TestDirectoryTree(t *testing.T) {
 		})
 	}
 	_, err := s.plan(DirectoryTree(), args{"path": "nope"})
-	fails(t, err, CodeFileNotFound)
+	tooltest.Fails(t, err, CodeFileNotFound)
 	_, err = s.plan(DirectoryTree(), args{"path": "main.go"})
-	fails(t, err, CodeNotAFolder)
+	tooltest.Fails(t, err, CodeNotAFolder)
 	_, err = s.plan(DirectoryTree(), args{"path": ".git"})
 	denied(t, err, guard.RuleGit)
 }

@@ -11,6 +11,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestGrep(t *testing.T) {
@@ -108,7 +109,7 @@ func TestGrepRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := s.plan(Grep(), c.args)
-			if e := fails(t, err, c.code); !strings.Contains(e.Error(), c.want) {
+			if e := tooltest.Fails(t, err, c.code); !strings.Contains(e.Error(), c.want) {
 				t.Errorf("error = %q, want %q in it", e.Error(), c.want)
 			}
 		})

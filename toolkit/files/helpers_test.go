@@ -2,7 +2,6 @@ package files
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -99,16 +98,6 @@ func (s *space) must(tool toolkit.Tool, a args) toolkit.Result {
 		s.t.Fatalf("%s %v: %v", tool.Spec().Name, a, err)
 	}
 	return r
-}
-
-// fails demands an error with a code and returns it.
-func fails(t testing.TB, err error, code toolkit.Code) *toolkit.Error {
-	t.Helper()
-	var e *toolkit.Error
-	if !errors.As(err, &e) || e.Code != code {
-		t.Fatalf("error = %v, want code %s", err, code)
-	}
-	return e
 }
 
 func denied(t testing.TB, err error, rule guard.Rule) {

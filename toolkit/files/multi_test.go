@@ -14,6 +14,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 // tree is every file of a space by its path, and every folder with a slash.
@@ -150,7 +151,7 @@ func TestMultiPatchTakesUnifiedDiffs(t *testing.T) {
 		{args{"patch": manyFiles, "workdir": "nosuch"}, CodeFileNotFound},
 	} {
 		_, err := s.plan(MultiPatch(), c.a)
-		fails(t, err, c.code)
+		tooltest.Fails(t, err, c.code)
 	}
 }
 

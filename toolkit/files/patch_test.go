@@ -8,6 +8,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 const tenLines = "l1\nl2\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\n"
@@ -99,7 +100,7 @@ func TestPatchApplyRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSpace(t, "f.txt", c.before)
 			_, err := s.call(PatchApply(), args{"path": "f.txt", "patch": c.patch})
-			if e := fails(t, err, c.code); !strings.Contains(e.Error(), c.says) {
+			if e := tooltest.Fails(t, err, c.code); !strings.Contains(e.Error(), c.says) {
 				t.Errorf("%v, want %q", e, c.says)
 			}
 			if s.get("f.txt") != c.before {
@@ -164,7 +165,7 @@ func TestAPatchIsNotAppliedToAnotherFile(t *testing.T) {
 	}
 	s.put("f.txt", tenLines+"more\n")
 	_, err = PatchApply().Run(t.Context(), s.w, p, nil)
-	fails(t, err, toolkit.CodeChanged)
+	tooltest.Fails(t, err, toolkit.CodeChanged)
 	if s.get("f.txt") != tenLines+"more\n" {
 		t.Error("the file changed")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestPathInfo(t *testing.T) {
@@ -56,7 +57,7 @@ func TestPathInfo(t *testing.T) {
 		}
 	}
 	_, err := s.call(PathInfo(), args{"path": "new\rname"})
-	fails(t, err, CodeFileNotFound)
+	tooltest.Fails(t, err, CodeFileNotFound)
 	for name, rule := range map[string]guard.Rule{"../x": guard.RuleOutside, "away": guard.RuleOutside, ".env": guard.RuleSecret, ".git/config": guard.RuleGit} {
 		_, err := s.plan(PathInfo(), args{"path": name})
 		denied(t, err, rule)

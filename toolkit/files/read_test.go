@@ -11,6 +11,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestReadFile(t *testing.T) {
@@ -85,7 +86,7 @@ func TestReadFileRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := s.call(ReadFile(), c.args)
-			if e := fails(t, err, c.code); !strings.Contains(e.Hint, c.hint) {
+			if e := tooltest.Fails(t, err, c.code); !strings.Contains(e.Hint, c.hint) {
 				t.Errorf("hint = %q, want it to name %q", e.Hint, c.hint)
 			}
 		})

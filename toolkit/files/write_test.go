@@ -10,6 +10,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestWriteFile(t *testing.T) {
@@ -139,7 +140,7 @@ func TestWriteFileRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := s.plan(WriteFile(), c.args)
-			if e := fails(t, err, c.code); !strings.Contains(e.Hint, c.hint) {
+			if e := tooltest.Fails(t, err, c.code); !strings.Contains(e.Hint, c.hint) {
 				t.Errorf("hint = %q, want %q in it", e.Hint, c.hint)
 			}
 		})
@@ -177,7 +178,7 @@ func TestWritesRefuseWhatChangedSinceThePlan(t *testing.T) {
 			}
 			c.meddle(s)
 			_, err = c.tool.Run(t.Context(), s.w, p, nil)
-			fails(t, err, toolkit.CodeChanged)
+			tooltest.Fails(t, err, toolkit.CodeChanged)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"chela/toolkit"
+	"chela/toolkit/tooltest"
 )
 
 func TestEachKindIsDrawnAndKept(t *testing.T) {
@@ -24,7 +25,7 @@ func TestEachKindIsDrawnAndKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := bench(t)
-			p, r, err := do(t, Canvas(), w, a{"type": c.kind, "content": c.content, "title": "T"})
+			p, r, err := tooltest.Do(t, Canvas(), w, a{"type": c.kind, "content": c.content, "title": "T"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,10 +33,10 @@ func TestEachKindIsDrawnAndKept(t *testing.T) {
 			if !ok || d.Preview != c.want || d.Type != c.kind || d.Title != "T" || !strings.HasPrefix(d.Path, canvasDir+"/"+d.ID) {
 				t.Errorf("drawn:\n%s\n%+v", d.Preview, d)
 			}
-			if got := read(t, w.Root, d.Path); got != c.content || target(p) != d.Path || len(r.Changed) != 1 {
+			if got := tooltest.Read(t, w.Root, d.Path); got != c.content || target(p) != d.Path || len(r.Changed) != 1 {
 				t.Errorf("kept %q, plan %v", got, p.Effects)
 			}
-			_, again, err := do(t, Canvas(), w, a{"type": c.kind, "content": c.content, "title": "T"})
+			_, again, err := tooltest.Do(t, Canvas(), w, a{"type": c.kind, "content": c.content, "title": "T"})
 			if err != nil || len(again.Changed) != 0 || again.Data != any(d) {
 				t.Errorf("again: %v, %+v", err, again)
 			}
@@ -45,7 +46,7 @@ func TestEachKindIsDrawnAndKept(t *testing.T) {
 
 func TestALineChart(t *testing.T) {
 	w, _ := bench(t)
-	_, r, err := do(t, Canvas(), w, a{"type": "chart", "content": "mon: 1\ntue: 3\nwed: 2", "metadata": a{"kind": "line"}})
+	_, r, err := tooltest.Do(t, Canvas(), w, a{"type": "chart", "content": "mon: 1\ntue: 3\nwed: 2", "metadata": a{"kind": "line"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +59,12 @@ func TestALineChart(t *testing.T) {
 
 func TestTheModelGetsTheBeginningOnly(t *testing.T) {
 	w, _ := bench(t)
-	_, r, err := do(t, Canvas(), w, a{"type": "code", "content": strings.Repeat("x", 20_000)})
+	_, r, err := tooltest.Do(t, Canvas(), w, a{"type": "code", "content": strings.Repeat("x", 20_000)})
 	d, ok := r.Data.(Drawn)
 	if err != nil || !ok || len([]rune(d.Preview)) != maxPreview || len(r.Text) > 400 {
 		t.Errorf("%v, %d and %d characters", err, len(d.Preview), len(r.Text))
 	}
-	if _, _, err := do(t, Canvas(), w, a{"type": "code", "content": strings.Repeat("x", maxCanvas+1)}); toolkit.AsError(err).Code != CodeTooLarge {
+	if _, _, err := tooltest.Do(t, Canvas(), w, a{"type": "code", "content": strings.Repeat("x", maxCanvas+1)}); toolkit.AsError(err).Code != CodeTooLarge {
 		t.Errorf("got %v", err)
 	}
 }

@@ -3,8 +3,6 @@ package media
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -14,7 +12,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -44,28 +41,6 @@ func bench(t *testing.T) (w *toolkit.Workspace, programs string) {
 	return &toolkit.Workspace{Root: dir, Session: "s", Files: fs, Proc: r, Config: &toolkit.Config{}}, programs
 }
 
-// program puts a fake program in place. It notes its arguments and its input
-// beside itself, one file each, and then runs a script.
-func program(t *testing.T, dir, name, script string) {
-	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the fake programs are shell scripts")
-	}
-	text := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%[1]s/%[2]s.args'\n/bin/cat > '%[1]s/%[2]s.in'\n%[3]s\n", dir, name, script)
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, path ...string) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 func picture(t *testing.T, w, h int) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -82,20 +57,6 @@ func put(t *testing.T, w *toolkit.Workspace, name string, data []byte) {
 	if err := os.WriteFile(filepath.Join(w.Root, name), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func do(t *testing.T, tool toolkit.Tool, w *toolkit.Workspace, args any) (toolkit.Plan, toolkit.Result, error) {
-	t.Helper()
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := tool.Plan(t.Context(), w, raw)
-	if err != nil {
-		return p, toolkit.Result{}, err
-	}
-	r, err := tool.Run(t.Context(), w, p, nil)
-	return p, r, err
 }
 
 type a = map[string]any

@@ -15,6 +15,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 type eye struct {
@@ -35,7 +36,7 @@ func TestAPictureIsLookedAt(t *testing.T) {
 	w.Ask = e
 	small := picture(t, 8, 6)
 	put(t, w, "a.png", small)
-	p, r, err := do(t, Analyze(), w, a{"path": "a.png", "prompt": "what?"})
+	p, r, err := tooltest.Do(t, Analyze(), w, a{"path": "a.png", "prompt": "what?"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestAPictureIsLookedAt(t *testing.T) {
 		t.Errorf("effects: %v", p.Effects)
 	}
 	put(t, w, "big.png", picture(t, 4000, 1000))
-	if _, _, err := do(t, Analyze(), w, a{"path": "big.png"}); err != nil {
+	if _, _, err := tooltest.Do(t, Analyze(), w, a{"path": "big.png"}); err != nil {
 		t.Fatal(err)
 	}
 	c, format, err := image.DecodeConfig(bytes.NewReader(e.asked.Images[0]))
@@ -68,12 +69,12 @@ func TestWhatIsNoPictureIsRefused(t *testing.T) {
 	gif := []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00")
 	put(t, w, "huge.gif", gif)
 	for path, code := range map[string]toolkit.Code{"a.txt": CodeFormat, "a.svg": CodeFormat, "none.png": CodeNoFile, ".": CodeNotAFile, "huge.gif": CodeTooLarge, "bomb.png": CodeFormat} {
-		if _, _, err := do(t, Analyze(), w, a{"path": path}); toolkit.AsError(err).Code != code {
+		if _, _, err := tooltest.Do(t, Analyze(), w, a{"path": path}); toolkit.AsError(err).Code != code {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	for _, path := range []string{".env", "../x.png", "/etc/passwd"} {
-		_, _, err := do(t, Analyze(), w, a{"path": path})
+		_, _, err := tooltest.Do(t, Analyze(), w, a{"path": path})
 		if _, denied := guard.AsDenied(err); !denied {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -117,20 +118,20 @@ func TestAPictureIsDrawnAndSaved(t *testing.T) {
 		return `{"data":[{"b64_json":"` + base64.StdEncoding.EncodeToString(jpg.Bytes()) + `","revised_prompt":"a red crab"}]}`
 	}))
 	w.Config.Images = toolkit.ImagesConfig{BaseURL: "http://draw.example/v1/", Key: "sesame-key", Model: "dall-e-3"}
-	p, r, err := do(t, Generate(), w, a{"prompt": "A crab!"})
+	p, r, err := tooltest.Do(t, Generate(), w, a{"prompt": "A crab!"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := (Generated{"images/a-crab.png", "", "a red crab", "dall-e-3", "5x4"}); r.Data != any(want) {
 		t.Errorf("%+v", r.Data)
 	}
-	if _, format, err := image.DecodeConfig(strings.NewReader(read(t, w.Root, "images/a-crab.png"))); err != nil || format != "png" {
+	if _, format, err := image.DecodeConfig(strings.NewReader(tooltest.Read(t, w.Root, "images/a-crab.png"))); err != nil || format != "png" {
 		t.Errorf("saved a %s, %v", format, err)
 	}
 	if sent["style"] != "vivid" || sent["response_format"] != "b64_json" || !strings.Contains(p.Preview.Body, "A crab!") || target(p) != "images/a-crab.png" || p.Preview.URL != "http://draw.example/v1/images/generations" {
 		t.Errorf("sent %v, plan %+v", sent, p)
 	}
-	if p, _, err = do(t, Generate(), w, a{"prompt": "A crab!"}); err != nil || target(p) != "images/a-crab-2.png" {
+	if p, _, err = tooltest.Do(t, Generate(), w, a{"prompt": "A crab!"}); err != nil || target(p) != "images/a-crab-2.png" {
 		t.Errorf("again: %s, %v", target(p), err)
 	}
 	tool := Generate()
@@ -139,7 +140,7 @@ func TestAPictureIsDrawnAndSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, w, "images/x.png", []byte("mine"))
-	if _, err := tool.Run(t.Context(), w, plan, nil); toolkit.AsError(err).Code != toolkit.CodeChanged || read(t, w.Root, "images/x.png") != "mine" {
+	if _, err := tool.Run(t.Context(), w, plan, nil); toolkit.AsError(err).Code != toolkit.CodeChanged || tooltest.Read(t, w.Root, "images/x.png") != "mine" {
 		t.Errorf("a file that appeared: %v", err)
 	}
 }
@@ -149,7 +150,7 @@ func TestAPictureByAddressIsFetchedWithoutTheKey(t *testing.T) {
 	answer := `{"data":[{"url":"http://files.example/a.png?sig=1"}]}`
 	online(t, w, drawer(t, func(map[string]any) string { return answer }))
 	w.Config.Images = toolkit.ImagesConfig{BaseURL: "http://draw.example/v1", Key: "sesame-key"}
-	_, r, err := do(t, Generate(), w, a{"prompt": "dot"})
+	_, r, err := tooltest.Do(t, Generate(), w, a{"prompt": "dot"})
 	if g, ok := r.Data.(Generated); err != nil || !ok || g.URL != "http://files.example/a.png" || g.Size != "3x3" {
 		t.Errorf("%v, %+v", err, r.Data)
 	}
@@ -160,11 +161,11 @@ func TestAPictureByAddressIsFetchedWithoutTheKey(t *testing.T) {
 		`{"data":[{"url":"http://127.0.0.1/a.png"}]}`: "refused",
 	} {
 		answer = text
-		if _, _, err := do(t, Generate(), w, a{"prompt": "dot"}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := tooltest.Do(t, Generate(), w, a{"prompt": "dot"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, _, err := do(t, Generate(), w, a{"prompt": "dot", "size": "big"}); toolkit.AsError(err).Code != toolkit.CodeInvalid {
+	if _, _, err := tooltest.Do(t, Generate(), w, a{"prompt": "dot", "size": "big"}); toolkit.AsError(err).Code != toolkit.CodeInvalid {
 		t.Errorf("a size: %v", err)
 	}
 	w.Config.Images.BaseURL = ""

@@ -17,6 +17,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -66,15 +67,6 @@ func call(t *testing.T, w *toolkit.Workspace, a args, progress func(toolkit.Prog
 		t.Fatal(err)
 	}
 	return Exec().Run(t.Context(), w, p, progress)
-}
-
-func fails(t *testing.T, err error, code toolkit.Code) *toolkit.Error {
-	t.Helper()
-	var e *toolkit.Error
-	if !errors.As(err, &e) || e.Code != code {
-		t.Fatalf("error = %v, want code %s", err, code)
-	}
-	return e
 }
 
 func TestExec(t *testing.T) {
@@ -171,7 +163,7 @@ func TestExecPlanRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := plan(t, w, c.args)
-			fails(t, err, c.code)
+			tooltest.Fails(t, err, c.code)
 		})
 	}
 	for name, a := range map[string]args{
@@ -192,7 +184,7 @@ func TestExecFailures(t *testing.T) {
 	w := workspace(t)
 	t.Run("a code, with the output kept", func(t *testing.T) {
 		r, err := call(t, w, args{"command": "echo before; exit 2"}, nil)
-		e := fails(t, err, CodeExit)
+		e := tooltest.Fails(t, err, CodeExit)
 		d, ok := r.Data.(*Executed)
 		if !ok || !strings.Contains(e.Message, "exit code 2") || r.Text != "before\n" || d.ExitCode != 2 || d.Status != "failed" || d.Stdout != "before\n" {
 			t.Errorf("error %q, text %q, data %+v", e.Message, r.Text, r.Data)
@@ -200,7 +192,7 @@ func TestExecFailures(t *testing.T) {
 	})
 	t.Run("a timeout, with nothing left", func(t *testing.T) {
 		r, err := call(t, w, args{"command": "echo started; sleep 1000 & echo $! >pid; wait", "timeout": 1}, nil)
-		e := fails(t, err, toolkit.CodeTimeout)
+		e := tooltest.Fails(t, err, toolkit.CodeTimeout)
 		d, ok := r.Data.(*Executed)
 		if !ok || !d.TimedOut || r.Text != "started\n" || !strings.Contains(e.Hint, "background") {
 			t.Errorf("text %q, data %+v, hint %q", r.Text, r.Data, e.Hint)
@@ -215,7 +207,7 @@ func TestExecFailures(t *testing.T) {
 	})
 	t.Run("a missing program", func(t *testing.T) {
 		_, err := call(t, w, args{"command": "no-such-program-here"}, nil)
-		if e := fails(t, err, CodeExit); !strings.Contains(e.Hint, "not found") {
+		if e := tooltest.Fails(t, err, CodeExit); !strings.Contains(e.Hint, "not found") {
 			t.Errorf("hint %q", e.Hint)
 		}
 	})
@@ -226,7 +218,7 @@ func TestExecFailures(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err = Exec().Run(ctx, w, p, func(pr toolkit.Progress) { cancel() })
-		fails(t, err, toolkit.CodeCancelled)
+		tooltest.Fails(t, err, toolkit.CodeCancelled)
 	})
 }
 
@@ -297,7 +289,7 @@ func TestExecRefusesAnotherShellThanThePlanned(t *testing.T) {
 	w2 := *w
 	w2.Proc = run
 	_, err = Exec().Run(t.Context(), &w2, p, nil)
-	fails(t, err, toolkit.CodeChanged)
+	tooltest.Fails(t, err, toolkit.CodeChanged)
 }
 
 // A command that does not end is moved to the background after a while, so

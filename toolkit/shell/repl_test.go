@@ -10,6 +10,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 // session is a workspace with a table of jobs, as a session has it.
@@ -119,7 +120,7 @@ func TestAnInterpreterIsChosenByItsID(t *testing.T) {
 		t.Errorf("by its id: %q, %+v, %v", text, d, err)
 	}
 	_, _, err = repl(t, w, args{"code": "x", "language": "node", "sessionId": one.SessionID})
-	fails(t, err, toolkit.CodeInvalid)
+	tooltest.Fails(t, err, toolkit.CodeInvalid)
 	other := session(t)
 	if _, _, err := repl(t, other, args{"code": "x"}); err == nil {
 		t.Error("another session has the variable")
@@ -130,7 +131,7 @@ func TestErrorsComeWithTheTraceOfTheCode(t *testing.T) {
 	w := session(t)
 	needs(t, w, "python", "node")
 	text, d, err := repl(t, w, args{"code": "def g():\n    return 1 / 0\n\ng()"})
-	if e := fails(t, err, CodeREPL); !strings.Contains(e.Message, "ZeroDivisionError") || d.Error != "ZeroDivisionError" {
+	if e := tooltest.Fails(t, err, CodeREPL); !strings.Contains(e.Message, "ZeroDivisionError") || d.Error != "ZeroDivisionError" {
 		t.Errorf("%v, %+v", e, d)
 	}
 	for _, want := range []string{`File "<call 1>", line 4, in <module>`, "return 1 / 0"} {
@@ -142,24 +143,24 @@ func TestErrorsComeWithTheTraceOfTheCode(t *testing.T) {
 		t.Errorf("the driver is in the trace:\n%s", text)
 	}
 	text, d, err = repl(t, w, args{"code": "if True print(1)"})
-	fails(t, err, CodeREPL)
+	tooltest.Fails(t, err, CodeREPL)
 	if d.Error != "SyntaxError" || !strings.Contains(text, "if True print(1)") || strings.Contains(text, "ast.py") {
 		t.Errorf("%q, %+v", text, d)
 	}
 	text, d, err = repl(t, w, args{"language": "node", "code": "function g() {\n  return nosuch + 1\n}\ng()"})
-	fails(t, err, CodeREPL)
+	tooltest.Fails(t, err, CodeREPL)
 	if d.Error != "ReferenceError" || !strings.Contains(text, "nosuch is not defined") || !strings.Contains(text, "call-1:2") || strings.Contains(text, "node:") {
 		t.Errorf("%q, %+v", text, d)
 	}
 	for _, code := range []string{"let (", "await let ("} {
 		text, d, err = repl(t, w, args{"language": "node", "code": code})
-		fails(t, err, CodeREPL)
+		tooltest.Fails(t, err, CodeREPL)
 		if d.Error != "SyntaxError" {
 			t.Errorf("%q, %+v", text, d)
 		}
 	}
 	text, d, err = repl(t, w, args{"language": "node", "code": "await 1\nthrow new TypeError('later')"})
-	fails(t, err, CodeREPL)
+	tooltest.Fails(t, err, CodeREPL)
 	if d.Error != "TypeError" || !strings.Contains(text, "later") {
 		t.Errorf("%q, %+v", text, d)
 	}
@@ -179,7 +180,7 @@ func TestATimeoutInterruptsAndKeepsTheVariables(t *testing.T) {
 			}
 			for _, c := range code {
 				_, d, err := repl(t, w, args{"code": c, "language": language, "timeout": 1})
-				if e := fails(t, err, toolkit.CodeTimeout); !strings.Contains(e.Hint, "kept") || d.Error != "timeout" {
+				if e := tooltest.Fails(t, err, toolkit.CodeTimeout); !strings.Contains(e.Hint, "kept") || d.Error != "timeout" {
 					t.Errorf("%v, %+v", e, d)
 				}
 			}
@@ -200,7 +201,7 @@ func TestAnInterpreterThatDoesNotHeedIsEndedAndStartedAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, d, err := repl(t, w, args{"code": "while True:\n    try:\n        time.sleep(1000)\n    except KeyboardInterrupt: pass", "timeout": 1})
-	if e := fails(t, err, toolkit.CodeTimeout); !strings.Contains(e.Hint, "new interpreter") {
+	if e := tooltest.Fails(t, err, toolkit.CodeTimeout); !strings.Contains(e.Hint, "new interpreter") {
 		t.Error(e)
 	}
 	text, now, err := repl(t, w, args{"code": "'x' in globals()"})
@@ -208,7 +209,7 @@ func TestAnInterpreterThatDoesNotHeedIsEndedAndStartedAnew(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	_, d, err = repl(t, w, args{"code": "import os\nprint('bye', flush=True)\nos._exit(4)"})
-	if e := fails(t, err, CodeREPL); !strings.Contains(e.Message, "exit code 4") || !strings.Contains(d.Output, "bye") {
+	if e := tooltest.Fails(t, err, CodeREPL); !strings.Contains(e.Message, "exit code 4") || !strings.Contains(d.Output, "bye") {
 		t.Errorf("%v, %+v", e, d)
 	}
 }
@@ -231,7 +232,7 @@ func TestACancelledCallInterrupts(t *testing.T) {
 			cancel()
 		}
 	})
-	fails(t, err, toolkit.CodeCancelled)
+	tooltest.Fails(t, err, toolkit.CodeCancelled)
 	if strings.Contains(shown.String(), "chela-") {
 		t.Errorf("the mark was shown: %q", shown.String())
 	}
@@ -289,7 +290,7 @@ func TestThePlanOfCodeShowsAllOfIt(t *testing.T) {
 	}
 	for _, bad := range []args{{"code": " \n"}, {"code": "a\x00b"}, {"code": "x = 1 # \rimport os"}, {"code": "'\x1b[2J'"}, {"code": strings.Repeat("x", maxCode+1)}} {
 		_, _, err := repl(t, w, bad)
-		fails(t, err, toolkit.CodeInvalid)
+		tooltest.Fails(t, err, toolkit.CodeInvalid)
 	}
 	if err := REPLExecute().Available(t.Context(), workspace(t)); err == nil {
 		t.Error("it claims to work outside of a session")

@@ -13,6 +13,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 // begin starts a command in the background and returns its id.
@@ -142,7 +143,7 @@ func TestStatusListsOnlyTheSessionsOwn(t *testing.T) {
 	}
 	for _, tool := range []toolkit.Tool{ExecStatus(), ExecKill()} {
 		_, err := use(t.Context(), t, tool, &other, args{"session_id": two})
-		fails(t, err, CodeNoSession)
+		tooltest.Fails(t, err, CodeNoSession)
 		if err := tool.Available(t.Context(), workspace(t)); err == nil {
 			t.Errorf("%s claims to work outside of a session", tool.Spec().Name)
 		}
@@ -187,7 +188,7 @@ func TestACommandThatMovedIsInTheTable(t *testing.T) {
 		t.Errorf("after the session closed: %+v", exit)
 	}
 	_, err = call(t, w, args{"command": "sleep 1000", "background": true}, nil)
-	fails(t, err, CodeSpawn)
+	tooltest.Fails(t, err, CodeSpawn)
 }
 
 func TestKill(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 
 	"chela/toolkit"
 	"chela/toolkit/guard"
+	"chela/toolkit/tooltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -79,15 +80,6 @@ func call(t *testing.T, w *toolkit.Workspace, a args) (toolkit.Result, error) {
 		return toolkit.Result{}, err
 	}
 	return Fetch().Run(t.Context(), w, p, nil)
-}
-
-func fails(t *testing.T, err error, code toolkit.Code) *toolkit.Error {
-	t.Helper()
-	var e *toolkit.Error
-	if !errors.As(err, &e) || e.Code != code {
-		t.Fatalf("error = %v, want code %s", err, code)
-	}
-	return e
 }
 
 func page(kind, body string) http.HandlerFunc {
@@ -186,21 +178,21 @@ func TestFetchFailures(t *testing.T) {
 			_, _ = w.Write([]byte("nothing here"))
 		})
 		r, err := call(t, w, args{"url": "http://site.example/"})
-		if e := fails(t, err, CodeHTTP); e.Retryable || !strings.Contains(e.Message, "404") || !strings.Contains(r.Text, "nothing here") {
+		if e := tooltest.Fails(t, err, CodeHTTP); e.Retryable || !strings.Contains(e.Message, "404") || !strings.Contains(r.Text, "nothing here") {
 			t.Errorf("error %+v, text %q", e, r.Text)
 		}
 	})
 	t.Run("503 may be tried again", func(t *testing.T) {
 		w := site(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 		_, err := call(t, w, args{"url": "http://site.example/"})
-		if e := fails(t, err, CodeHTTP); !e.Retryable {
+		if e := tooltest.Fails(t, err, CodeHTTP); !e.Retryable {
 			t.Error("it is not retryable")
 		}
 	})
 	t.Run("an image", func(t *testing.T) {
 		w := site(t, page("image/png", "\x89PNG\r\n\x1a\n\x00\x00"))
 		_, err := call(t, w, args{"url": "http://site.example/"})
-		if e := fails(t, err, CodeBinary); !strings.Contains(e.Message, "image/png of 10 bytes") {
+		if e := tooltest.Fails(t, err, CodeBinary); !strings.Contains(e.Message, "image/png of 10 bytes") {
 			t.Errorf("error %q", e.Message)
 		}
 	})
@@ -218,7 +210,7 @@ func TestFetchFailures(t *testing.T) {
 			_, _ = w.Write(z.Bytes())
 		})
 		_, err := call(t, w, args{"url": "http://site.example/"})
-		if fails(t, err, CodeFetch); !errors.Is(err, guard.ErrBomb) {
+		if tooltest.Fails(t, err, CodeFetch); !errors.Is(err, guard.ErrBomb) {
 			t.Errorf("error = %v, want a bomb", err)
 		}
 	})
@@ -232,13 +224,13 @@ func TestFetchFailures(t *testing.T) {
 		}, func(o *guard.NetOptions) { o.IdleRead = 20 * time.Millisecond })
 		defer close(done)
 		_, err := call(t, w, args{"url": "http://site.example/"})
-		if e := fails(t, err, toolkit.CodeTimeout); !e.Retryable {
+		if e := tooltest.Fails(t, err, toolkit.CodeTimeout); !e.Retryable {
 			t.Error("it is not retryable")
 		}
 	})
 	t.Run("a name that does not exist", func(t *testing.T) {
 		_, err := plan(t, site(t, page("", "")), args{"url": "http://missing.example/"})
-		fails(t, err, CodeFetch)
+		tooltest.Fails(t, err, CodeFetch)
 	})
 	t.Run("elements without end", func(t *testing.T) {
 		r, err := call(t, site(t, page("text/html", strings.Repeat("<div><b><table>", 40_000)+"deep")), args{"url": "http://site.example/"})
@@ -283,7 +275,7 @@ func TestFetchFollowsRedirectsWithinTheSiteOnly(t *testing.T) {
 	})
 	t.Run("another site", func(t *testing.T) {
 		_, err := call(t, w, args{"url": "http://site.example/?to=http://other.test/y"})
-		if e := fails(t, err, CodeRedirect); !strings.Contains(e.Message, "http://other.test/y") {
+		if e := tooltest.Fails(t, err, CodeRedirect); !strings.Contains(e.Message, "http://other.test/y") {
 			t.Errorf("error %q", e.Message)
 		}
 	})
@@ -304,7 +296,7 @@ func TestFetchEndsARedirectLoop(t *testing.T) {
 		http.Redirect(w, r, "/again", http.StatusFound)
 	})
 	_, err := call(t, w, args{"url": "http://site.example/"})
-	if e := fails(t, err, CodeFetch); !strings.Contains(e.Message, "more than 5 redirects") {
+	if e := tooltest.Fails(t, err, CodeFetch); !strings.Contains(e.Message, "more than 5 redirects") {
 		t.Errorf("error %q", e.Message)
 	}
 	if _, refused := guard.AsDenied(err); refused {
@@ -355,7 +347,7 @@ func TestFetchPlanShowsTheRequest(t *testing.T) {
 		"an odd header name":    {"url": "http://site.example/", "headers": map[string]string{"X Y": "a"}},
 	} {
 		_, err := plan(t, w, bad)
-		if t.Run(name, func(t *testing.T) { fails(t, err, toolkit.CodeInvalid) }); t.Failed() {
+		if t.Run(name, func(t *testing.T) { tooltest.Fails(t, err, toolkit.CodeInvalid) }); t.Failed() {
 			return
 		}
 	}
@@ -380,7 +372,7 @@ func TestFetchNeedsTheNetwork(t *testing.T) {
 		t.Error("it is available without a network")
 	}
 	_, err := plan(t, w, args{"url": "http://site.example/"})
-	fails(t, err, toolkit.CodeUnavailable)
+	tooltest.Fails(t, err, toolkit.CodeUnavailable)
 }
 
 func FuzzReadHTML(f *testing.F) {
