@@ -124,6 +124,8 @@ func forbidden(own int, imported string) string {
 	switch {
 	case imported == module:
 		return "nothing imports main"
+	case imported == module+"/toolkit/tooltest":
+		return "only tests import it"
 	case isInternal:
 		their := layerOf(inside)
 		if their == own {

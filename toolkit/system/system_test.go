@@ -36,19 +36,19 @@ func call(t *testing.T, tool toolkit.Tool, args string) (toolkit.Result, error) 
 }
 
 func TestEnvMasksWhatLooksSecret(t *testing.T) {
-	t.Setenv("CHELA_TEST_API_KEY", "sesame-open")
-	t.Setenv("CHELA_TEST_COLOR", "green")
-	r, err := call(t, system.Env(), `{"filter":"^chela_test"}`)
+	t.Setenv("CHELA_ENVTEST_API_KEY", "sesame-open")
+	t.Setenv("CHELA_ENVTEST_COLOR", "green")
+	r, err := call(t, system.Env(), `{"filter":"^chela_envtest"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Text != "CHELA_TEST_API_KEY="+machine.Masked+"\nCHELA_TEST_COLOR=green" {
+	if r.Text != "CHELA_ENVTEST_API_KEY="+machine.Masked+"\nCHELA_ENVTEST_COLOR=green" {
 		t.Errorf("text: %s", r.Text)
 	}
 	if d, ok := r.Data.(system.Variables); !ok || d.Count != 2 || d.Masked != 1 {
 		t.Errorf("data: %+v", r.Data)
 	}
-	if r, err = call(t, system.Env(), `{"key":"chela_test_color"}`); err != nil || r.Text != "CHELA_TEST_COLOR=green" {
+	if r, err = call(t, system.Env(), `{"key":"chela_envtest_color"}`); err != nil || r.Text != "CHELA_ENVTEST_COLOR=green" {
 		t.Errorf("%s, %v", r.Text, err)
 	}
 	if r, err = call(t, system.Env(), `{"key":"CHELA_NOT_THERE"}`); err != nil || r.Text != "CHELA_NOT_THERE is not set." {
